@@ -1,0 +1,78 @@
+"""Where things lie on disk: one root, found the same way from any working directory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from litsynth.errors import RunError
+
+_MARKERS = ("_toc.yml", "notebooks", "data")
+
+
+def _is_root(folder: Path) -> bool:
+    return all((folder / name).exists() for name in _MARKERS)
+
+
+def project_root() -> Path:
+    """Return the workspace's root folder.
+
+    `LITSYNTH_HOME` wins; else the working directory or the nearest parent of it that looks like a
+    workspace; else the checkout that this package was installed from in editable mode. Raises
+    `RunError` when none of them is a workspace.
+    """
+    chosen = os.environ.get("LITSYNTH_HOME")
+    if chosen:
+        return Path(chosen).expanduser().resolve()
+    here = Path.cwd().resolve()
+    for folder in (here, *here.parents, *Path(__file__).resolve().parents):
+        if _is_root(folder):
+            return folder
+    raise RunError(
+        f"no litsynth workspace found from {here}",
+        expected="a folder with " + ", ".join(_MARKERS),
+        remedy="run from the checkout or set LITSYNTH_HOME to its folder",
+    )
+
+
+def data_dir(*parts: str) -> Path:
+    """Return a path under the workspace's `data/` folder (`LITSYNTH_DATA` moves that folder)."""
+    moved = os.environ.get("LITSYNTH_DATA")
+    base = Path(moved).expanduser().resolve() if moved else project_root() / "data"
+    return base.joinpath(*parts)
+
+
+def runs_dir() -> Path:
+    """Return the folder of runs, one directory an experiment and run id (not in git)."""
+    return data_dir("runs")
+
+
+def results_dir() -> Path:
+    """Return the folder of promoted runs: what the book reads."""
+    return data_dir("results")
+
+
+def indexes_dir() -> Path:
+    """Return the folder of search indexes and cached embeddings (not in git)."""
+    return data_dir("indexes")
+
+
+def completions_dir() -> Path:
+    """Return the folder of the completion cache (not in git)."""
+    return data_dir("completions")
+
+
+def raw_dir() -> Path:
+    """Return the folder of fetched raw data sets (not in git)."""
+    return data_dir("raw")
+
+
+def notebooks_dir() -> Path:
+    """Return the folder of the parameterised notebooks."""
+    return project_root() / "notebooks"
+
+
+def figures_dir() -> Path:
+    """Return the folder of exported figures."""
+    moved = os.environ.get("LITSYNTH_FIGURES")
+    return Path(moved).expanduser().resolve() if moved else project_root() / "figures"
