@@ -1,0 +1,97 @@
+"""Commands that run experiments, list them and their runs, promote results and open the book."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from litsynth.errors import ParameterError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this room."""
+    app.command()(run)
+    app.command()(experiments)
+    app.command()(runs)
+
+
+def _pairs(given: list[str]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise ParameterError(f"-p {pair!r} is no parameter", expected="-p name=value",
+                                 remedy="write the = between them")
+        if name.strip() in values:
+            raise ParameterError(f"parameter {name.strip()!r} is given twice", expected="each parameter once")
+        values[name.strip()] = value
+    return values
+
+
+def run(
+    experiment: Annotated[str, typer.Argument(help="Name of the experiment; `litsynth experiments` lists them.")],
+    parameter: Annotated[list[str], typer.Option("-p", "--parameter", metavar="NAME=VALUE",
+                                                 help="A parameter to change; repeat for more.")] = [],  # noqa: B006
+    force: Annotated[bool, typer.Option("--force", help="Repeat a finished run; its old files are put aside.")] = False,
+) -> None:
+    """Run an experiment's notebook with these parameters; what is finished already is not repeated."""
+    from litsynth.experiments.manifest import shown_path, summary
+    from litsynth.experiments.runner import run_experiment
+
+    outcome = run_experiment(experiment, _pairs(parameter), force=force)
+    if outcome.executed:
+        typer.echo(summary(outcome.manifest, outcome.directory))
+    else:
+        typer.echo(f"{experiment} {outcome.manifest['id']}: finished already on {outcome.manifest['ended']}; "
+                   f"results: {shown_path(outcome.directory)} (--force repeats it)")
+    if outcome.manifest["status"] != "finished":
+        raise typer.Exit(1)
+
+
+def experiments(
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print parameter tables for the book.")] = False,
+) -> None:
+    """List the experiments with their parameters, types and defaults."""
+    from litsynth.experiments import EXPERIMENTS
+
+    for name in sorted(EXPERIMENTS):
+        experiment = EXPERIMENTS[name]
+        if markdown:
+            from litsynth.experiments.pages import parameter_table
+
+            typer.echo(parameter_table(experiment))
+            continue
+        typer.echo(f"{name}" + ("  (asks a model)" if experiment.calls_model else ""))
+        typer.echo(f"    {experiment.description}")
+        for row in experiment.rows():
+            typer.echo(f"      {row['name']:<14} {row['default']:<32} {row['type']}: {row['meaning']}")
+
+
+def runs(
+    experiment: Annotated[str | None, typer.Argument(help="Only runs of this experiment.")] = None,
+) -> None:
+    """List the runs on this machine, newest first."""
+    from litsynth.experiments.manifest import all_runs
+    from litsynth.experiments.parameters import get_experiment
+
+    if experiment:
+        get_experiment(experiment)
+    found = [entry for entry in all_runs() if experiment in (None, entry["experiment"])]
+    if not found:
+        typer.echo("no runs yet; `litsynth run EXPERIMENT` makes one")
+        return
+    _print_table(["experiment", "id", "status", "data set", "synthetic", "items", "started", "seconds"],
+                 [_run_row(entry) for entry in found])
+
+
+def _run_row(entry: dict[str, Any]) -> list[str]:
+    seconds = sum(session["seconds"] or 0 for session in entry["sessions"])
+    return [entry["experiment"], entry["id"], entry["status"], entry["dataset"]["name"] if entry["dataset"] else "-",
+            "yes" if entry["synthetic"] else "no", str(entry["items"]), entry["started"], f"{seconds:.1f}"]
+
+
+def _print_table(header: list[str], rows: list[list[str]]) -> None:
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    for row in [header, *rows]:
+        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -1,0 +1,162 @@
+"""The parameters of every experiment, declared once: names, types, defaults, ranges and meaning."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+
+from litsynth.errors import ParameterError, unknown_name
+from litsynth.experiments.coercion import Unreadable, coerce, type_name
+
+
+class Parameters(BaseModel):
+    """Base of the parameter classes. A field named `dataset` names a data set or its folder.
+
+    Every field has a default, so that each notebook runs as it is, and a description.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, validate_default=True)
+
+
+def speed_only(default: Any, description: str) -> Any:
+    """Declare a field that changes how fast a run is or how it looks, never its numbers: no part of the run id."""
+    return Field(default, description=description, json_schema_extra={"decides_result": False})
+
+
+def deciding_names(parameters: type[Parameters]) -> list[str]:
+    """Return the names of the fields that determine the result, in order of declaration."""
+    extra = {name: field.json_schema_extra or {} for name, field in parameters.model_fields.items()}
+    return [name for name, facts in extra.items() if not isinstance(facts, dict) or facts.get("decides_result", True)]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One notebook that can be run with other parameters.
+
+    `tables` must exist when it finishes. `module` holds its logic; when it defines
+    `identities(parameters, dataset) -> Mapping`, what that returns (encoder revisions, model identities,
+    prompt versions) is part of the run id and of the manifest.
+    """
+
+    name: str
+    description: str
+    parameters: type[Parameters]
+    tables: tuple[str, ...] = ()
+    calls_model: bool = False
+    uses_gold: bool = False
+    notebook: str = ""
+    module: str = ""
+
+    @property
+    def notebook_file(self) -> str:
+        """File name of the notebook in `notebooks/`."""
+        return self.notebook or f"{self.name}.ipynb"
+
+    @property
+    def module_name(self) -> str:
+        """Dotted name of the module with the experiment's logic."""
+        return self.module or f"litsynth.experiments.{self.name}"
+
+    def parse(self, raw: Mapping[str, Any]) -> Parameters:
+        """Return the validated parameters; raises `ParameterError` naming parameter, value and what was expected."""
+        fields = self.parameters.model_fields
+        values: dict[str, Any] = {}
+        for name, value in raw.items():
+            if name not in fields:
+                raise unknown_name(f"parameter of {self.name}", name, fields)
+            try:
+                values[name] = coerce(fields[name].annotation, value)
+            except Unreadable as error:
+                raise self._refusal(name, value, str(error)) from None
+        try:
+            return self.parameters(**values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = str(first["loc"][0]) if first["loc"] else "parameters"
+            raise self._refusal(name, first["input"], _reason(first)) from None
+
+    def _refusal(self, name: str, value: Any, expected: str) -> ParameterError:
+        field = self.parameters.model_fields.get(name)
+        example = f"; the default is {field.default!r}" if field else ""
+        return ParameterError(f"parameter {name!r} of {self.name} cannot be {value!r}", expected=expected + example,
+                              remedy=f"give -p {name}=VALUE of that kind (`litsynth experiments` lists all parameters)")
+
+    def hook(self, name: str) -> Callable[..., Any] | None:
+        """Return a function of the experiment's module by name, or None when module or function do not exist."""
+        if importlib.util.find_spec(self.module_name) is None:
+            return None
+        return getattr(importlib.import_module(self.module_name), name, None)
+
+    def rows(self) -> list[dict[str, str]]:
+        """Return one row a parameter: name, type, default and meaning, for listings and the book."""
+        return [
+            {"name": name, "type": type_name(field.annotation), "default": _shown(field.default),
+             "meaning": field.description or ""}
+            for name, field in self.parameters.model_fields.items()
+        ]
+
+
+def _reason(error: Mapping[str, Any]) -> str:
+    place = "".join(f", element {part + 1}" for part in error["loc"][1:] if isinstance(part, int))
+    return f"{error['msg'].removeprefix('Value error, ')}{place}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    return "[" + ", ".join(map(str, value)) + "]" if isinstance(value, (list, tuple)) else str(value)
+
+
+EXPERIMENTS: dict[str, Experiment] = {}
+
+
+def register(experiment: Experiment) -> Experiment:
+    """Add an experiment to the list; its name must be new, and every parameter needs a default and a description."""
+    if experiment.name in EXPERIMENTS:
+        raise ParameterError(f"an experiment named {experiment.name!r} exists already", remedy="choose another name")
+    for name, field in experiment.parameters.model_fields.items():
+        if field.is_required() or not field.description:
+            raise ParameterError(f"parameter {name!r} of {experiment.name} lacks a default or a description",
+                                 remedy="declare both in its parameter class")
+    EXPERIMENTS[experiment.name] = experiment
+    return experiment
+
+
+def get_experiment(name: str) -> Experiment:
+    """Return the experiment with this name; raises `ParameterError` with the nearest name when there is none."""
+    if name not in EXPERIMENTS:
+        raise unknown_name("experiment", name, EXPERIMENTS)
+    return EXPERIMENTS[name]
+
+
+DatasetName = Annotated[str, Field(description="Data set: a name of the catalogue, or a folder.", min_length=1)]
+Seed = Annotated[int, Field(description="Seed of everything random.", ge=0)]
+Resamples = Annotated[int, Field(description="Bootstrap resamples behind each interval.", ge=100)]
+
+
+class RetrievalSweepParameters(Parameters):
+    """How well retrievers find the included studies of reviews, at every depth."""
+
+    dataset: DatasetName = "sample"
+    split: Literal["train", "test", "all"] = Field("test", description="Reviews to use.")
+    retrievers: list[str] = Field(["bm25", "minilm", "hybrid"], min_length=1,
+                                  description="Retrievers to compare: names, hub ids or encoder folders.")
+    depths: list[PositiveInt] = Field([5, 10, 20, 50, 100, 200], min_length=1,
+                                      description="Depths at which measures are taken; the largest is retrieved.")
+    index: Literal["flat", "hnsw"] = Field("flat", description="Dense index: exact, or the published HNSW setting.")
+    seed: Seed = 0
+    resamples: Resamples = 5000
+    device: str = speed_only("auto", "Where encoders run: auto, cpu, cuda or mps.")
+
+
+register(Experiment(
+    name="retrieval_sweep",
+    description="Find the included studies of reviews: recall, precision and rank quality of retrievers at each depth.",
+    parameters=RetrievalSweepParameters,
+    tables=("measures", "summary"),
+))

@@ -1,0 +1,1 @@
+"""Drawing: estimates and axes in, axes out."""
