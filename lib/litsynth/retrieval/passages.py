@@ -218,10 +218,6 @@ class CandidateSearcher:
     def _inverse_frequency(self, holders: int) -> float:
         return float(np.log1p((self._passages - holders + 0.5) / (holders + 0.5)))
 
-    def weights(self, query: str) -> dict[str, float]:
-        """Return the idf, within the candidate set, of each distinct term of `query`; an absent term weighs most."""
-        return {term: self._inverse_frequency(len(self._postings(term)[0])) for term in dict.fromkeys(terms(query))}
-
     def search(self, query: str, k: int) -> list[Passage]:
         """Return the `k` best passages, best first, ties by (paper id, section, start); `k` is at least 1."""
         if k < 1:
