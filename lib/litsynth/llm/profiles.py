@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
@@ -65,7 +66,7 @@ class Profile:
     chat_template: str = ""
 
     def address(self) -> str:
-        """Return the base URL in force, without user names, queries and a slash at the end."""
+        """Return the base URL in force, without a slash at the end; raises `ParameterError` for what is no plain address."""
         url = setting(self.base_url_env) or self.base_url or OPENAI_URL
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -74,6 +75,11 @@ class Profile:
                 f"{where} of profile {self.name!r} is no address",
                 expected="an address such as https://host.example/v1",
                 remedy=f"correct {where} in models.toml or .env",
+            )
+        if parts.username or parts.password or parts.query:
+            raise ParameterError(
+                f"the base URL of profile {self.name!r} carries a user name, password or query",
+                expected="an address alone", remedy="put the key into the variable that key_env names",
             )
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
         port = f":{parts.port}" if parts.port else ""
@@ -108,7 +114,7 @@ _BUILT_IN: dict[str, dict[str, Any]] = {
     # One request at a time, because batched ones change the last digits and with them, now and then, a word.
     "local": {
         "kind": "embedded", "model": "gemma-3-270m-q4_k_m", "price_in": 0.0, "price_out": 0.0, "context_window": 8192,
-        "max_tokens": 256, "concurrency": 1, "timeout": 600.0, "max_retries": 1, "schema_in_prompt": False,
+        "max_tokens": 256, "concurrency": 1, "timeout": 600.0, "max_retries": 2, "schema_in_prompt": False,
         "weak": True,
     },
 }
@@ -214,6 +220,11 @@ def _checked(name: str, key: str, value: Any) -> Any:
     if key == "extra":
         if not isinstance(value, dict):
             raise _wrong(name, key, value, "a table of request fields")
+        if any(re.search(r"api_?key|authorization|secret|password", field_name, re.I) for field_name in value):
+            raise ParameterError(
+                f"models.toml: extra of profile {name!r} holds a key", expected="keys in .env or the environment alone",
+                remedy="name the key's variable in key_env",
+            )
         return value
     if not isinstance(value, str):
         raise _wrong(name, key, value, "a text")

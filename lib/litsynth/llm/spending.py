@@ -52,14 +52,8 @@ class Budget:
     def hold(self, tokens: int, money: float | None, name: str) -> int:
         """Set aside the most a call may use and return a ticket for `settle`, waiting for calls in flight.
 
-        Raises `BudgetExceeded` when the cap cannot allow the call, `ParameterError` when money is capped but the
-        prices of model `name` are unknown.
+        Raises `BudgetExceeded` when the cap cannot allow the call.
         """
-        if self.money is not None and money is None:
-            raise ParameterError(
-                f"spending is capped in money, but profile {name!r} has no prices",
-                remedy="give price_in and price_out in models.toml, or cap tokens instead",
-            )
         with self._changed:
             while not self._fits(tokens, money or 0.0):
                 if not self._held:
