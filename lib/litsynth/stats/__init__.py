@@ -17,17 +17,32 @@ from litsynth.stats.bootstrap import (
     ratio_bootstrap,
     ratio_difference_bootstrap,
 )
+from litsynth.stats.correction import prediction_powered_mean, rogan_gladen
+from litsynth.stats.decomposition import two_paper_decomposition
+from litsynth.stats.graph import PairGraph, pair_graph, without_hubs
 from litsynth.stats.pairs import pair_bootstrap, pair_bootstrap_difference, pair_interval
+from litsynth.stats.panel import (
+    fleiss_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+    leave_one_judge_out,
+    pairwise_kappa,
+    strict_majority,
+)
 from litsynth.stats.proportions import (
     difference_of_proportions,
     paired_difference_of_proportions,
     pooled_proportion,
     wilson_interval,
 )
+from litsynth.stats.ranks import rank_bootstrap
 
 __all__ = [
-    "agreement_table", "bootstrap_distribution", "cluster_bootstrap", "cohen_kappa", "difference_of_proportions",
-    "direction_of_disagreement", "mean_bootstrap", "pabak", "pair_bootstrap", "pair_bootstrap_difference",
-    "pair_interval", "paired_bootstrap", "paired_difference_of_proportions", "panel_accuracy", "pooled_proportion",
-    "ratio_bootstrap", "ratio_difference_bootstrap", "raw_agreement", "specific_agreement", "wilson_interval",
+    "PairGraph", "agreement_table", "bootstrap_distribution", "cluster_bootstrap", "cohen_kappa",
+    "difference_of_proportions", "direction_of_disagreement", "fleiss_kappa", "gwet_ac1", "krippendorff_alpha",
+    "leave_one_judge_out", "mean_bootstrap", "pabak", "pair_bootstrap", "pair_bootstrap_difference", "pair_graph",
+    "pair_interval", "paired_bootstrap", "paired_difference_of_proportions", "pairwise_kappa", "panel_accuracy",
+    "pooled_proportion", "prediction_powered_mean", "rank_bootstrap", "ratio_bootstrap", "ratio_difference_bootstrap",
+    "raw_agreement", "rogan_gladen", "specific_agreement", "strict_majority", "two_paper_decomposition",
+    "wilson_interval", "without_hubs",
 ]

@@ -61,7 +61,7 @@ def cohen_kappa(a: Labels, b: Labels, confidence: float = 0.95) -> Estimate:
     shares = table / n
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     observed, expected = float(np.trace(table)) / n, float(rows @ columns)
-    details = {"agreement": observed, "agreement_interval": wilson_bounds(np.trace(table), n, confidence),
+    details = {"agreement": observed, "agreement_interval": wilson_bounds(int(np.trace(table)), n, confidence),
                "expected_agreement": expected, "labels": tuple(labels), "table": tuple(map(tuple, table.tolist()))}
     if len(labels) == 1:
         reason = f"both raters use one label only ({labels[0]!r}), so chance explains all agreement"

@@ -3,12 +3,12 @@
 The value of a pair carries the luck of both its papers, so pairs that share a paper hang together. Two intervals:
 
 * `pair_bootstrap`, the benchmark's own: draw the papers with replacement, weigh each pair by the sum of its two
-  papers' counts, take the weighted mean. It reproduces the published intervals.
-* `pair_interval`, the dyadic cluster-robust one. The benchmark's weights are an average of two counts where the
-  dependence asks for both, which halves the effect of every paper: the variance that the resamples show is
-  Σ r² / 4M² (r: sum of a paper's deviations from the mean; M: pairs), against
-  (Σ r² − Σ e²) / M² (e: deviation of a pair) in truth. That is half of it for pairs that share nothing and a quarter
-  of it where papers decide everything. The coverage page shows what follows from it.
+  papers' counts, take the weighted mean. It is too narrow: the weight is, but for a factor, the mean of two counts,
+  which halves the effect of every paper on the resampled mean. The resamples show a variance of Σ r² / 4M² (r: sum of
+  a paper's deviations from the mean; M: pairs), while the mean has (Σ r² − Σ e²) / M² (e: deviation of a pair;
+  Fafchamps & Gubert 2007). That is half of the variance where pairs share nothing and a quarter of it where the
+  papers decide everything.
+* `pair_interval`, which estimates the variance directly. The coverage page shows what either covers.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from litsynth.errors import DataError
 from litsynth.records import Estimate
 from litsynth.stats.bootstrap import estimate_from_sums
 from litsynth.stats.inputs import check_confidence, clean_values, label_codes, same_length
-from litsynth.stats.proportions import wilson_bounds
-from litsynth.stats.resampling import RESAMPLES
+from litsynth.stats.proportions import score_bounds, wilson_bounds
+from litsynth.stats.resampling import RESAMPLES, unit_sums
 
 Pair = Sequence[Hashable]
+_EMPTY = "there is nothing to estimate: no pairs"
 
 
 def pair_bootstrap(
@@ -39,15 +40,14 @@ def pair_bootstrap(
 ) -> Estimate:
     """Estimate the mean credit of two-paper questions, resampling the papers (the benchmark's definition).
 
-    `values` has shape (n,), credits from 0 to 1; `pairs` names the two papers of each. `clusters` of the result counts
-    the papers. The weight of a resample is never 0, because every paper belongs to a pair. `details["robust"]` holds
-    the bounds of `pair_interval`, which this interval undercuts. All or none correct: Wilson on the effective number
-    of pairs.
+    `values` has shape (n,), credits from 0 to 1; `pairs` names the two papers of each. `clusters` of the result
+    counts the papers. The weight of a resample is never 0, because every paper belongs to a pair.
+    `details["pair_interval"]` holds the bounds of `pair_interval`, to be shown beside these. All or none correct:
+    Wilson on the effective number of pairs.
     """
     values, first, second, papers = _pair_rows(values, pairs)
     method = f"bootstrap over papers, percentile, {resamples} resamples"
-    robust = pair_interval(values, list(zip(first, second, strict=True)), confidence=confidence)
-    details = {"robust": (robust.low, robust.high)}
+    details = _beside(values, first, second, confidence)
     return _pair_estimate(values, first, second, papers, seed, resamples, confidence, method, details, credits=True)
 
 
@@ -68,76 +68,87 @@ def pair_bootstrap_difference(
     same_length(a=a, b=b)
     differences, first, second, papers = _pair_rows(a - b, pairs)
     method = f"paired bootstrap over papers, percentile, {resamples} resamples"
-    robust = pair_interval(differences, list(zip(first, second, strict=True)), confidence=confidence)
-    details = {"robust": (robust.low, robust.high)}
+    details = _beside(differences, first, second, confidence)
     return _pair_estimate(differences, first, second, papers, seed, resamples, confidence, method, details)
 
 
 def pair_interval(values: Iterable[Any], pairs: Iterable[Pair], *, confidence: float = 0.95) -> Estimate:
-    """Estimate the mean of pair values with a dyadic cluster-robust interval.
+    """Estimate the mean of pair values with an interval from the covariance of pairs that share a paper.
 
-    Fafchamps & Gubert (2007), Aronow, Samii & Assenova (2015): the variance adds the products of the deviations of every
-    two pairs that share a paper. Zeros and ones get Wilson's interval on the number of independent pairs with that
-    variance (Kish's effective size), anything else a symmetric one. The quantile is Student's with as many degrees of
-    freedom as the papers' effective number less one: few hubs that decide everything make it wide. Value and no
-    interval where the papers cancel out to no variance.
+    Where papers are exchangeable, every two pairs with a common paper have one covariance, and pairs without have none.
+    That covariance (0 if negative) and the variance of a pair are estimated by moments, corrected for the estimated
+    mean (`pair_components`), and give the variance of the mean. Zeros and ones get Wilson's interval on the number of
+    independent pairs with that variance (Kish 1965), anything else a symmetric one; the quantile is Student's with the
+    effective number of pairs less one as degrees of freedom, because few hubs can decide everything.
+    `details`: `standard_error`, `degrees_of_freedom`, `pair_variance`, `paper_covariance`. All or none correct: Wilson
+    on the effective number of pairs.
     """
     values, first, second, papers = _pair_rows(values, pairs)
-    n, method = len(values), "dyadic cluster-robust"
+    n, method = len(values), "variance components of papers and pairs"
     check_confidence(confidence)
-    if n == 0:
-        return Estimate(None, None, None, 0, 0, method, confidence, "there is nothing to estimate: no pairs")
+    if n < 2:
+        reason = "one pair gives no interval" if n else _EMPTY
+        return Estimate(float(values[0]) if n else None, None, None, n, papers, method, confidence, reason)
     value = math.fsum(values) / n
     effective = effective_pairs(first, second, papers)
-    if value in (0.0, 1.0) and n > 1:
+    binary = bool(np.isin(values, (0.0, 1.0)).all())
+    if binary and value in (0.0, 1.0):
         low, high = wilson_bounds(value * effective, effective, confidence)
         reason = ("all" if value else "none") + f" correct: interval by Wilson on {effective:.4g} independent pairs"
-        return Estimate(value, low, high, n, papers, method, confidence, reason)
-    variance = dyadic_variance(values - value, first, second, papers)
-    if n < 2 or variance <= 1e-12 / n:
-        reason = "one pair gives no interval" if n < 2 else "the pairs show no variation"
-        return Estimate(value, None, None, n, papers, method, confidence, reason)
-    return _bounded(values, value, variance, effective, papers, confidence, method)
+        return Estimate(value, low, high, n, papers, "Wilson on pairs", confidence, reason)
+    components = pair_components(values - value, first, second, papers)
+    if components is None or components[0] <= 1e-15 * max(1.0, value * value):
+        reason = "nearly every pair shares a paper with every other" if components is None else "all values are equal"
+        return Estimate(value, None, None, n, papers, method, confidence, reason + ", so there is no interval")
+    error = math.sqrt(components[0])
+    quantile, freedom = _student(confidence, effective)
+    details = {"standard_error": error, "degrees_of_freedom": freedom, "pair_variance": components[1],
+               "paper_covariance": components[2]}
+    if binary:
+        low, high = score_bounds(value, value * (1 - value) / components[0], quantile)
+    else:
+        low, high = value - quantile * error, value + quantile * error
+    return Estimate(value, low, high, n, papers, method, confidence, "", details)
 
 
-def _bounded(
-    values: np.ndarray, value: float, variance: float, effective: float, papers: int, confidence: float, method: str
-) -> Estimate:
+def _student(confidence: float, effective: float) -> tuple[float, float]:
     from scipy.stats import t
 
     freedom = max(1.0, effective - 1)
-    quantile = float(t.ppf(0.5 + confidence / 2, freedom))
-    details = {"standard_error": math.sqrt(variance), "degrees_of_freedom": freedom}
-    if np.isin(values, (0.0, 1.0)).all():
-        size = value * (1 - value) / variance
-        details["effective_pairs"] = size
-        low, high = _wilson_with(value, size, quantile)
-    else:
-        low, high = value - quantile * math.sqrt(variance), value + quantile * math.sqrt(variance)
-    return Estimate(value, low, high, len(values), papers, method, confidence, "", details)
+    return float(t.ppf(0.5 + confidence / 2, freedom)), freedom
 
 
-def _wilson_with(share: float, n: float, quantile: float) -> tuple[float, float]:
-    middle = (share + quantile**2 / (2 * n)) / (1 + quantile**2 / n)
-    half = quantile / (1 + quantile**2 / n) * math.sqrt(share * (1 - share) / n + quantile**2 / (4 * n * n))
-    return middle - half, middle + half
+def pair_components(
+    deviations: np.ndarray, first: np.ndarray, second: np.ndarray, papers: int
+) -> tuple[float, float, float] | None:
+    """Return the variance of the mean, the variance of a pair and the covariance of two pairs that share a paper.
 
-
-def dyadic_variance(deviations: np.ndarray, first: np.ndarray, second: np.ndarray, papers: int) -> float:
-    """Return the dyadic cluster-robust variance of a mean of pairs, from the deviations of shape (n,).
-
-    Σ over papers of (sum of its deviations)² counts each pair's own square twice, so one is taken away; the products of
-    pairs that share both papers are counted twice as well, so they are taken away once.
+    With A the matrix that counts the papers two different pairs share and Σ = v·I + c·A, the sums e'e and e'Ae of the
+    deviations e from the mean have the expectations tr(HΣ) and tr(AHΣH), H = I − 11'/M; two linear equations for v and
+    c. A negative c is set to 0. None where the equations have no solution: every pair shares a paper with every other.
     """
+    m = len(deviations)
+    degrees = (np.bincount(first, minlength=papers) + np.bincount(second, minlength=papers)).astype(np.float64)
+    shared = degrees[first] + degrees[second] - 2  # row sums of A
+    total = shared.sum()
+    _, copies = np.unique(np.minimum(first, second) * papers + np.maximum(first, second), return_counts=True)
+    squares = np.sum(degrees**2) + 2 * np.sum(copies.astype(np.float64) ** 2) - 4 * m  # trace of A²
     by_paper = np.bincount(first, deviations, papers) + np.bincount(second, deviations, papers)
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    _, same = np.unique(low * papers + high, return_inverse=True)
-    by_pair = np.bincount(same, deviations)
-    return float((np.sum(by_paper**2) - np.sum(by_pair**2)) / len(deviations) ** 2)
+    own = float(np.sum(deviations**2))
+    across = float(np.sum(by_paper**2)) - 2 * own  # e'Ae
+    crossed, last = -total / m, squares - 2 * np.sum(shared**2) / m + (total / m) ** 2
+    determinant = (m - 1) * last - crossed**2
+    if total > 0 and determinant <= 1e-9 * (m - 1) ** 2:
+        return None
+    covariance = ((m - 1) * across - crossed * own) / determinant if total > 0 else 0.0
+    if covariance <= 0:
+        return own / (m - 1) / m, own / (m - 1), 0.0
+    variance = max(0.0, (own - crossed * covariance) / (m - 1))
+    return float(variance / m + covariance * total / m**2), variance, float(covariance)
 
 
 def effective_pairs(first: np.ndarray, second: np.ndarray, papers: int) -> float:
-    """Return the number of disjoint pairs whose papers are as concentrated (Kish 1965), from degrees d: (Σd)² / 2Σd²."""
+    """Return the number of disjoint pairs whose papers are as concentrated (Kish 1965): (Σd)² / 2Σd², d the degrees."""
     degrees = np.bincount(first, minlength=papers) + np.bincount(second, minlength=papers)
     return float(degrees.sum() ** 2 / (2 * np.sum(degrees.astype(float) ** 2)))
 
@@ -158,6 +169,11 @@ def pair_codes(pairs: Iterable[Pair]) -> tuple[np.ndarray, np.ndarray, list[Hash
     return codes[0::2], codes[1::2], names
 
 
+def _beside(values: np.ndarray, first: np.ndarray, second: np.ndarray, confidence: float) -> dict[str, Any]:
+    wide = pair_interval(values, np.column_stack([first, second]).tolist(), confidence=confidence)
+    return {"pair_interval": (wide.low, wide.high)}
+
+
 def _pair_rows(values: Iterable[Any], pairs: Iterable[Pair]) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     values = clean_values(values, "values")
     first, second, names = pair_codes(pairs)
@@ -171,8 +187,6 @@ def paper_sums(columns: np.ndarray, first: np.ndarray, second: np.ndarray, paper
     The weighted mean of pairs with weight count(first) + count(second) is the ratio of these sums, so resampling the
     papers' sums is resampling the pairs by the benchmark's weights.
     """
-    from litsynth.stats.resampling import unit_sums
-
     return unit_sums(np.concatenate([columns, columns]), np.concatenate([first, second]), papers)
 
 
@@ -182,7 +196,7 @@ def _pair_estimate(
 ) -> Estimate:
     check_confidence(confidence)
     if len(values) == 0:
-        return Estimate(None, None, None, 0, 0, method, confidence, "there is nothing to estimate: no pairs")
+        return Estimate(None, None, None, 0, 0, method, confidence, _EMPTY)
     if len(values) == 1:
         return Estimate(float(values[0]), None, None, 1, papers, method, confidence, "one pair gives no interval")
     sums = paper_sums(np.column_stack([values, np.ones(len(values))]), first, second, papers)

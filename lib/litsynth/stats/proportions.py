@@ -18,14 +18,16 @@ def wilson_bounds(successes: float, n: float, confidence: float) -> tuple[float,
 
     Formula as in Newcombe (1998, Statistics in Medicine 17:857, method 3); recommended by Brown, Cai & DasGupta (2001).
     """
-    z = z_value(confidence)
-    share = successes / n
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    low, high = score_bounds(successes / n, n, z_value(confidence))
     # Algebra gives exactly 0 and 1 at the ends; rounding may not.
-    low = 0.0 if successes == 0 else max(0.0, middle - half)
-    high = 1.0 if successes == n else min(1.0, middle + half)
-    return low, high
+    return 0.0 if successes == 0 else max(0.0, low), 1.0 if successes == n else min(1.0, high)
+
+
+def score_bounds(share: float, n: float, quantile: float) -> tuple[float, float]:
+    """Return the score interval of a share of `n` independent trials (whole or effective) for a quantile."""
+    middle = (share + quantile**2 / (2 * n)) / (1 + quantile**2 / n)
+    half = quantile / (1 + quantile**2 / n) * math.sqrt(share * (1 - share) / n + quantile**2 / (4 * n * n))
+    return middle - half, middle + half
 
 
 def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> Estimate:
