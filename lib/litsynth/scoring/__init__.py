@@ -1,0 +1,1 @@
+"""Scoring: from reports, responses and gold to score rows and evaluation records."""
