@@ -59,7 +59,8 @@ class EncoderFiles:
         chosen = self.settings
         return {"name": chosen.name, "model": chosen.model, "revision": chosen.revision,
                 "files_sha256": self.fingerprint, "query_prefix": chosen.query_prefix,
-                "document_prefix": chosen.document_prefix, "max_tokens": chosen.max_tokens, "normalise": chosen.normalise}
+                "document_prefix": chosen.document_prefix, "max_tokens": chosen.max_tokens,
+                "normalise": chosen.normalise}
 
 
 def looks_like_model(name: str) -> bool:

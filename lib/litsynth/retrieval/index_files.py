@@ -55,7 +55,9 @@ def write_index(directory: Path, manifest: Mapping[str, Any], write_files: Calla
             packages = {name: version(name) for name in ("litsynth", "numpy", "bm25s", "faiss-cpu")}
             write_json(temporary / MANIFEST, {"format": FORMAT, **manifest, "files": files, "made_with": packages})
     except (OSError, RuntimeError) as error:  # faiss raises RuntimeError for a failed write
-        full = getattr(error, "errno", None) == errno.ENOSPC
+        # numpy and faiss report a full disk in their own words, without an error number.
+        full = getattr(error, "errno", None) == errno.ENOSPC or any(
+            words in str(error) for words in ("No space left", "requested and"))
         first = f"free some space on the disk ({_free_space(directory)} are left)" if full else "check folder and disk"
         raise DataError(f"the index {directory} could not be written ({error})",
                         expected="a writable folder with room for the index",

@@ -17,8 +17,8 @@ def oracle_ranking(retriever: Any, query: str, k: int, *, included_ids: Iterable
 
     `retriever` is one of this package (it has `corpus_ids`). Reference articles outside the corpus or excluded are left
     out; the others are ordered by the retriever's score for `query` over the whole corpus, ties by ID, and those that
-    it does not retrieve follow with score 0, by ID. Labels change the order only. Scores are the retriever's, so they do
-    not fall monotonically where the references end.
+    it does not retrieve follow with score 0, by ID. Labels change the order only. Scores are the retriever's, so
+    they do not fall monotonically where the references end.
     """
     depth, removed = check_depth(k), id_array("exclude", exclude)
     references = id_array("included_ids", included_ids)

@@ -1,0 +1,85 @@
+import errno
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from retrieval_helpers import dataset_of
+
+from litsynth.errors import DataError, IndexMismatchError
+from litsynth.files import read_json, write_json
+from litsynth.retrieval import SearchCorpus
+from litsynth.retrieval.bm25 import Bm25Retriever
+from litsynth.retrieval.index_files import MANIFEST, check_identity, read_manifest, write_index
+
+CONTENT = {"kind": "test", "identity": {"a": 1}, "details": {}}
+
+
+def write_number(folder: Path) -> None:
+    (folder / "number").write_text("1")
+
+
+def fail_full(folder: Path) -> None:
+    (folder / "half").write_text("half")
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"No space left.*free some space.*nothing half-written"):
+        write_index(tmp_path / "index", CONTENT, fail_full)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_keeps_the_older_index(tmp_path: Path) -> None:
+    write_index(tmp_path / "index", CONTENT, write_number)
+    with pytest.raises(DataError, match="could not be written"):
+        write_index(tmp_path / "index", CONTENT, fail_full)
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
+    assert read_manifest(tmp_path / "index")["files"] == {"number": 1}
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root, to mount a small disk")
+def test_a_really_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True).returncode:
+        pytest.skip("small disks cannot be mounted here")
+    try:
+        words = np.random.default_rng(1).integers(0, 10**9, size=(300, 40))
+        texts = {row + 1: " ".join(f"word{number}" for number in line) for row, line in enumerate(words.tolist())}
+        with pytest.raises(DataError, match=r"free some space"):
+            Bm25Retriever(SearchCorpus(dataset_of(texts))).save(disk / "index")
+        assert list(disk.iterdir()) == []
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_folder_with_other_content_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(DataError, match="other content, which would be lost"):
+        write_index(tmp_path, CONTENT, write_number)
+    with pytest.raises(DataError, match="is a file"):
+        write_index(tmp_path / "thesis.txt", CONTENT, write_number)
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+
+def test_what_is_no_whole_index_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"does not exist.*litsynth index"):
+        read_manifest(tmp_path / "nowhere")
+    with pytest.raises(DataError, match=r"has no index\.json"):
+        read_manifest(tmp_path)
+    write_index(tmp_path / "index", CONTENT, write_number)
+    (tmp_path / "index" / "number").unlink()
+    with pytest.raises(DataError, match="number is missing"):
+        read_manifest(tmp_path / "index")
+    write_json(tmp_path / "index" / MANIFEST, {**read_json(tmp_path / "index" / MANIFEST), "format": 99})
+    with pytest.raises(IndexMismatchError, match="format 99"):
+        read_manifest(tmp_path / "index")
+
+
+def test_every_difference_is_named_with_both_sides(tmp_path: Path) -> None:
+    check_identity(tmp_path, {"a": {"b": 1}}, {"a": {"b": 1}})
+    both = r"a\.b is 1 in the index and 2 here; c is None in the index and 3 here"
+    with pytest.raises(IndexMismatchError, match=both):
+        check_identity(tmp_path, {"a": {"b": 1}}, {"a": {"b": 2}, "c": 3})
