@@ -14,6 +14,8 @@ def register(app: typer.Typer) -> None:
     app.command()(run)
     app.command()(experiments)
     app.command()(runs)
+    app.command()(promote)
+    app.command()(book)
 
 
 def _pairs(given: list[str]) -> dict[str, str]:
@@ -33,7 +35,8 @@ def run(
     experiment: Annotated[str, typer.Argument(help="Name of the experiment; `litsynth experiments` lists them.")],
     parameter: Annotated[list[str], typer.Option("-p", "--parameter", metavar="NAME=VALUE",
                                                  help="A parameter to change; repeat for more.")] = [],  # noqa: B006
-    force: Annotated[bool, typer.Option("--force", help="Repeat a finished run; its old files are put aside.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Repeat a finished run; old files are put aside.")] = False,
+    publish: Annotated[bool, typer.Option("--promote", help="Promote the finished run, as `litsynth promote`.")] = False,
 ) -> None:
     """Run an experiment's notebook with these parameters; what is finished already is not repeated."""
     from litsynth.experiments.manifest import shown_path, summary
@@ -47,6 +50,8 @@ def run(
                    f"results: {shown_path(outcome.directory)} (--force repeats it)")
     if outcome.manifest["status"] != "finished":
         raise typer.Exit(1)
+    if publish:
+        promote(str(outcome.directory))
 
 
 def experiments(
@@ -95,3 +100,38 @@ def _print_table(header: list[str], rows: list[list[str]]) -> None:
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     for row in [header, *rows]:
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def promote(
+    run: Annotated[str, typer.Argument(help="Run id (or its beginning), experiment/id, or the run's directory.")],
+    name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Name of the result; "
+                                             "by default experiment and data set.")] = None,
+) -> None:
+    """Copy a finished run to data/results/ and figures/, where the book reads it."""
+    from litsynth.experiments.manifest import shown_path
+    from litsynth.experiments.promote import promote as copy
+
+    target, changed = copy(run, name)
+    typer.echo(f"{'promoted to' if changed else 'unchanged:'} {shown_path(target)}")
+
+
+def book(
+    view: Annotated[bool, typer.Option("--open/--no-open", help="Show the book in the browser.")] = True,
+    sample: Annotated[bool, typer.Option("--sample/--no-sample", help="First run every experiment on the "
+                                         "embedded sample, where that is not done yet.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Render again although nothing changed.")] = False,
+) -> None:
+    """Render the book when anything that it shows has changed, and open it."""
+    from litsynth.experiments import EXPERIMENTS
+    from litsynth.experiments.book import build_book, html_folder
+    from litsynth.experiments.manifest import shown_path
+
+    for experiment in EXPERIMENTS if sample else ():
+        run(experiment, [], force=False, publish=True)
+    built = build_book(force=force)
+    page = html_folder() / "index.html"
+    typer.echo(f"the book is {'built' if built else 'up to date'}: {shown_path(page)}")
+    if view:
+        import webbrowser
+
+        webbrowser.open(page.as_uri())

@@ -1,0 +1,43 @@
+# The workspace's commands. `make` alone lists them.
+# PYTHON chooses the interpreter for the environment: make book PYTHON=python3.11
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+export PYDEVD_DISABLE_FILE_VALIDATION := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help env book test check lint lab bench clean
+
+help: ## List these commands
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
+
+# pyproject.toml and constraints.txt decide the environment; when one is newer, pip brings it up to date.
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || { echo "creating $(VENV) with $(PYTHON)"; "$(PYTHON)" -m venv $(VENV); }
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+env: $(STAMP) ## Set up the environment in .venv (the others do it by themselves when needed)
+
+book: $(STAMP) ## Run every experiment on the embedded sample and render the book in _build/html
+	$(BIN)/litsynth book --no-open
+
+test: $(STAMP) ## Run all tests
+	$(BIN)/python -m pytest -q
+
+check: lint test ## Lint, then all tests (layers and clean notebooks among them)
+
+lint: $(STAMP) ## Check style
+	$(BIN)/ruff check .
+
+lab: $(STAMP) ## Open JupyterLab on the notebooks
+	$(BIN)/python -m ipykernel install --prefix $(VENV) --name python3 --display-name "Python 3 (litsynth)" >/dev/null
+	$(BIN)/jupyter lab notebooks
+
+bench: $(STAMP) ## Measure speed (tests/benchmarks)
+	@set -e; for script in tests/benchmarks/*.py; do echo "== $$script"; $(BIN)/python "$$script"; done
+
+clean: ## Remove what was built (not data, runs or the environment)
+	rm -rf _build build book/generated book/runs .pytest_cache .ruff_cache
