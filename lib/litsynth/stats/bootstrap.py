@@ -46,9 +46,9 @@ def cluster_bootstrap(
     more, makes it a weighted mean. A resample draws as many clusters as there are, with replacement; its mean is the
     sum of all their values over the number of them (Davison & Hinkley 1997, 3.8). Percentile interval.
     """
-    values = clean_values(values, "values")
+    values, clusters = clean_values(values, "values"), list(clusters)
     sizes = np.ones(len(values)) if weights is None else clean_values(weights, "weights")
-    same_length(values=values, weights=sizes)
+    same_length(values=values, clusters=clusters, **({} if weights is None else {"weights": sizes}))
     return ratio_bootstrap(values * sizes, sizes, clusters, seed=seed, resamples=resamples, confidence=confidence)
 
 
