@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from litsynth.errors import ParameterError
 from litsynth.records import Ranking
 from litsynth.retrieval.corpus import SearchCorpus
 from litsynth.retrieval.embeddings import Embedded, EmbeddingStore, embed_documents, embed_query
@@ -59,6 +61,7 @@ class DenseRetriever:
                  graph: Graph | None = None) -> None:
         self.name, self.encoder, self.graph = name, encoder, graph
         self._corpus, self._store, self._embedded = corpus, store, embedded
+        self._query_vector = lru_cache(maxsize=1024)(partial(embed_query, encoder, store))
         squares = np.einsum("ij,ij->i", embedded.vectors, embedded.vectors)
         self._longest = float(np.sqrt(squares.max()))
 
@@ -84,6 +87,14 @@ class DenseRetriever:
         """The share of documents that are longer than the encoder's token limit and were cut."""
         return float(np.mean(self._embedded.tokens > self.encoder.files.settings.max_tokens))
 
+    def with_ef_search(self, ef_search: str | int) -> DenseRetriever:
+        """Return the same retriever with another efSearch; raises `ParameterError` when it has no graph."""
+        if self.graph is None:
+            raise ParameterError(f"{self.name} is searched exactly, so it has no efSearch",
+                                 expected="a retriever opened with kind='hnsw'")
+        graph = self.graph.with_ef_search(ef_search)
+        return DenseRetriever(self.name, self._corpus, self.encoder, self._store, self._embedded, graph)
+
     def search(self, query: str, k: int, *, exclude: Iterable[int] = (),
                allowed: Iterable[int] | None = None) -> Ranking:
         """Return the `k` best articles (all that may be ranked, if fewer); excluded rows leave before the cut at `k`.
@@ -94,12 +105,16 @@ class DenseRetriever:
         available = len(self._corpus) if kept is None else len(kept)
         if not query.split() or not available:
             return NO_ROWS
-        vector, rows = embed_query(self.encoder, self._store, query), None
+        vector, rows = self._query_vector(query), None
         if self.graph is not None:
             rows = self.graph.rows(vector, min(depth, available), kept, len(self._corpus))
         if rows is None:
             rows = best_rows(self._embedded.vectors, self._longest, vector, depth, kept)
         return Ranking.of(self.corpus_ids[rows], exact_scores(self._embedded.vectors, rows, vector), depth)
+
+    def as_flat(self) -> DenseRetriever:
+        """Return the exact retriever over the same vectors: the reference of an approximate one."""
+        return DenseRetriever(self.name, self._corpus, self.encoder, self._store, self._embedded)
 
     def save(self, directory: Path) -> dict[str, Any]:
         """Write the index to `directory`, atomically; returns its manifest's identity and details."""
@@ -142,6 +157,17 @@ def load_dense(directory: Path, name: str, corpus: SearchCorpus, encoder: Encode
         if vectors.shape != (len(corpus), stored["dimension"]) or tokens.shape != (len(corpus),):
             raise ValueError(f"vectors of shape {vectors.shape} instead of {(len(corpus), stored['dimension'])}")
     return DenseRetriever(name, corpus, encoder, store, Embedded(vectors, tokens), graph)
+
+
+def recall_against_flat(retriever: DenseRetriever, queries: Sequence[str], k: int, *,
+                        exclude: Iterable[int] = ()) -> list[float]:
+    """Return for each query the share of the exact `k` best articles that `retriever` finds, in [0, 1]."""
+    flat, removed, shares = retriever.as_flat(), tuple(exclude), []
+    for query in queries:
+        wanted = flat.search(query, k, exclude=removed).ids
+        found = retriever.search(query, k, exclude=removed).ids
+        shares.append(float(np.isin(wanted, found).mean()) if len(wanted) else 1.0)
+    return shares
 
 
 def _identity(corpus: SearchCorpus, encoder: Encoder) -> dict[str, Any]:
