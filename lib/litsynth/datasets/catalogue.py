@@ -9,7 +9,7 @@ from typing import Any
 
 from litsynth.datasets.checksum import content_checksum
 from litsynth.datasets.fetched import RECORD_NAME, Fetched, read_fetched, verify
-from litsynth.datasets.layout import check_folder, find_layout, has_question_tables
+from litsynth.datasets.layout import check_folder, find_layout, has_questions
 from litsynth.datasets.metasyn import load_review_part
 from litsynth.errors import DataError, unknown_name
 from litsynth.files import read_json
@@ -164,10 +164,11 @@ def _load_folder(folder: Path, source: Source | None, allow_missing_links: bool)
     fetched = _verified(folder, source)
     layout = find_layout(folder)
     parts: dict[str, dict] = {} if layout is None else load_review_part(layout, allow_missing_links=allow_missing_links)
-    if has_question_tables(folder):
+    if has_questions(folder):
         from litsynth.datasets.litbench import load_folder_part
 
-        parts |= load_folder_part(folder)
+        bank = load_folder_part(folder)
+        parts |= {"papers": bank.papers, "facts": bank.facts, "questions": bank.questions}
     card = read_card(folder)
     return Dataset(
         name=source.name if source else str(card.get("name") or folder.name),

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from litsynth.datasets.litbench import has_bank
 from litsynth.datasets.tables import TABLE_SUFFIXES, read_json_records
 from litsynth.datasets.values import number_list
 from litsynth.errors import DataError
 from litsynth.files import read_json
 
-QUESTION_TABLES = ("papers.parquet", "facts.parquet", "questions.parquet")
 _SPLIT_IN_NAME = re.compile(r"(?:^|[^a-z])(train|test|validation|valid|val|dev)(?=[^a-z]|$)", re.IGNORECASE)
 _ACCEPTED = (
     "reviews and corpus as .parquet, .jsonl or .json; a Hub snapshot with the configurations reviews and corpus; "
@@ -49,9 +49,9 @@ def check_folder(folder: Path) -> None:
         ) from None
 
 
-def has_question_tables(folder: Path) -> bool:
-    """Return whether a folder holds tables of a question bank."""
-    return any((folder / name).exists() for name in QUESTION_TABLES)
+def has_questions(folder: Path) -> bool:
+    """Return whether a folder holds a question bank; the older layout's `papers.json` holds reviews and is none."""
+    return has_bank(folder) and not _older_reviews(folder)
 
 
 def find_layout(folder: Path) -> Layout | None:
@@ -62,7 +62,7 @@ def find_layout(folder: Path) -> Layout | None:
     """
     reviews = _tables(folder, "reviews") or _older_reviews(folder)
     corpus = _tables(folder, "corpus")
-    if not reviews and not corpus and has_question_tables(folder):
+    if not reviews and not corpus and has_questions(folder):
         return None
     if not reviews or not corpus:
         found = sorted(

@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from litsynth.datasets import sample_metasyn
+from litsynth.datasets import sample_litbench, sample_metasyn
 from litsynth.files import atomic_path, write_json, write_text
 from litsynth.paths import data_dir
 
@@ -24,11 +23,7 @@ def write_sample(folder: Path, seed: int = SEED) -> None:
     folder = Path(folder)
     for name, rows in sample_metasyn.generate(seed).items():
         _write_table(folder / f"{name}.parquet", _table(name, rows))
-    if importlib.util.find_spec("litsynth.datasets.sample_litbench"):
-        from litsynth.datasets import sample_litbench
-
-        for name, table in sample_litbench.generate(seed).items():
-            _write_table(folder / f"{name}.parquet", table)
+    sample_litbench.write_part(folder, seed)
     write_json(
         folder / "dataset.json", {"name": "sample", "synthetic": True, "licence": "CC0-1.0", "revision": f"seed {seed}"}
     )
@@ -95,16 +90,11 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _write_table(target: Path, table: Any) -> None:
-    """Write an Arrow table (or a data frame or list of rows) without anything that changes between runs."""
-    import pyarrow as pa
+    """Write an Arrow table without anything that changes between runs."""
     import pyarrow.parquet as pq
 
-    if isinstance(table, list):
-        table = pa.Table.from_pylist(table)
-    elif not isinstance(table, pa.Table):
-        table = pa.Table.from_pandas(table, preserve_index=False)
     with atomic_path(target) as temporary:
-        pq.write_table(table.replace_schema_metadata(None), temporary, compression="zstd", compression_level=19)
+        pq.write_table(table, temporary, compression="zstd", compression_level=19)
 
 
 _README = """# Synthetic sample
