@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
@@ -174,6 +175,10 @@ class _Check:
 
 
 def contains_answer(question: str, fact: Fact) -> bool:
-    """Return whether a question holds every content word of the fact's statement, or its quote."""
-    answer, asked = set(words(fact.statement)), set(words(question))
+    """Return whether a question holds every content word and number of the fact's statement, or its quote."""
+    answer, asked = _content(fact.statement), _content(question)
     return (bool(answer) and answer <= asked) or contains_verbatim(comparable(question), fact.quote)
+
+
+def _content(text: str) -> set[str]:
+    return {*words(text), *re.findall(r"\d+(?:[.,]\d+)*", text)}
