@@ -9,6 +9,7 @@ import pytest
 from litbench_bank import DOSE, DOUBLE, PAPERS, RELAPSE, SINGLE
 
 from litsynth.errors import DataError, ParameterError
+from litsynth.llm.fencing import fence_for
 from litsynth.llm.scripted import ScriptedModel
 from litsynth.records import Completion, ModelRequest, Paper, QuestionTask, Quotation, Section
 from litsynth.retrieval.passages import PassageIndex
@@ -172,10 +173,10 @@ def test_text_of_papers_cannot_leave_its_fence_or_begin_a_line() -> None:
 
 
 def test_fence_avoids_marks_that_occur_in_the_text() -> None:
-    first = prompts.fence_for(["some text"])
-    assert prompts.fence_for(["some text"]) == first
+    first = fence_for(["some text"])
+    assert fence_for(["some text"]) == first
     hostile = ["some text", first]
-    assert prompts.fence_for(hostile) not in "\n".join(hostile)
+    assert fence_for(hostile) not in "\n".join(hostile)
 
 
 def test_passages_are_cut_to_the_context_window_and_the_trace_says_so() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from litsynth.llm.fencing import one_line
 from litsynth.records import Completion, QuestionTask
 from litsynth.systems import prompts
 
@@ -134,4 +135,4 @@ class JsonDialogue:
 def _opening(task: QuestionTask, rule: str) -> list[dict[str, Any]]:
     system = " ".join((prompts.TASKS[task.sources], prompts.AGENT_BUDGET_RULE, prompts.AGENT_DATA_RULE, rule))
     return [{"role": "system", "content": system},
-            {"role": "user", "content": f"Question: {prompts.one_line(task.text)}"}]
+            {"role": "user", "content": f"Question: {one_line(task.text)}"}]

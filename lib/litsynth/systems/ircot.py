@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from litsynth.errors import ParameterError
+from litsynth.llm.fencing import fence_for, fenced, one_line, shorten
 from litsynth.records import LanguageModel, ModelRequest, Passage, QuestionTask, Response, Searcher
 from litsynth.systems import prompts
 from litsynth.systems.session import KEPT_TEXT, Ended, Session, require_model, text_limit
@@ -92,9 +93,9 @@ class _Run:
             self.session.steps.append({**step, "ended": "the step could not be read"})
             return ""
         said = completion.parsed
-        named = map(prompts.one_line, said["papers"])
+        named = map(one_line, said["papers"])
         self.ledger.update(dict.fromkeys(paper_id for paper_id in named if paper_id in self.session.shown_papers))
-        query = prompts.shorten(prompts.one_line(said["query"]), LONGEST_QUERY)
+        query = shorten(one_line(said["query"]), LONGEST_QUERY)
         step |= {"reason": said["reason"], "enough": said["enough"], "papers": list(said["papers"]), "query": query,
                  "ledger": list(self.ledger)}
         ended = ""
@@ -120,19 +121,19 @@ class _Run:
     def ask(self, name: str, rule: str, schema: dict[str, Any], note: str) -> tuple[Any, dict[str, Any]]:
         """Send one request with as many passages as fit, and return the completion and its line of the trace."""
         candidates = self.in_order()
-        lines = [f"{p.paper_id} ({prompts.one_line(p.heading)}): "
-                 f"{prompts.shorten(prompts.one_line(p.text), self.options.passage_characters)}" for p in candidates]
-        fence = prompts.fence_for([*lines, self.task.text])
+        lines = [f"{p.paper_id} ({one_line(p.heading)}): "
+                 f"{shorten(one_line(p.text), self.options.passage_characters)}" for p in candidates]
+        fence = fence_for([*lines, self.task.text])
         system = " ".join((prompts.TASKS[self.task.sources], prompts.DATA_RULE.format(fence=fence), rule))
-        tail = [f"Question: {prompts.one_line(self.task.text)}"]
+        tail = [f"Question: {one_line(self.task.text)}"]
         if len(self.session.queries) > 1:
-            tail.append("Searched so far: " + " | ".join(map(prompts.one_line, self.session.queries[1:])))
+            tail.append("Searched so far: " + " | ".join(map(one_line, self.session.queries[1:])))
         if self.task.sources == 2:
             tail.append(f"Papers found so far: {', '.join(self.ledger) or 'none'}")
         tail += [note] if note else []
         # Some endpoints are told the schema in the prompt, so its room is kept free for all.
-        kept = self.fit(lines, [system, *tail, prompts.fenced([], fence), json.dumps(schema)])
-        user = "\n".join((prompts.fenced(kept or ["(no passage was found)"], fence), *tail))
+        kept = self.fit(lines, [system, *tail, fenced([], fence), json.dumps(schema)])
+        user = "\n".join((fenced(kept or ["(no passage was found)"], fence), *tail))
         self.session.shown_papers.update(dict.fromkeys(p.paper_id for p in candidates[:len(kept)]))
         completion = self.session.ask(ModelRequest(
             messages=({"role": "system", "content": system}, {"role": "user", "content": user}),
@@ -170,7 +171,7 @@ class _Run:
             needed = llm.count_tokens(line) + 1
             if needed > room:
                 if not kept and room > 0:
-                    kept.append(prompts.shorten(line, max(1, len(line) * room // (needed + 1))))
+                    kept.append(shorten(line, max(1, len(line) * room // (needed + 1))))
                 break
             kept.append(line)
             room -= needed

@@ -1,13 +1,11 @@
-"""The LitBench systems' prompts, their answer schemas, and how text of papers is fenced off in them.
+"""The LitBench systems' prompts and the schemas of their answers; text of papers is fenced off by `llm.fencing`.
 
 A prompt's version is part of every cache key: change it together with the wording. Prompts take no clock.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from itertools import count
 from typing import Any
 
 IRCOT_VERSION = "litbench-ircot/1"
@@ -47,35 +45,6 @@ ENTRY_RULE = ('. An entry has "refused" (true when nothing that you read answers
               '(one or two sentences), "paper_id" (as written before the passage), "quotation" (one passage copied '
               "word for word from that paper that proves the answer). Use what you read, nothing else; if it does not "
               "answer, refuse.")
-
-
-def one_line(text: str) -> str:
-    """Return `text` on one line, so that no text of a paper can begin a line of its own in a prompt."""
-    return " ".join(text.split())
-
-
-def shorten(text: str, characters: int | None) -> str:
-    """Return the beginning of `text`, at most `characters` long (None: all), ending at a word where possible."""
-    if characters is None or len(text) <= characters:
-        return text
-    head = text[:characters + 1]
-    cut = head.rfind(" ")
-    return head[:cut] if cut > characters // 2 else head[:characters]
-
-
-def fence_for(texts: Sequence[str]) -> str:
-    """Return a mark that occurs in none of `texts`; the same texts give the same mark."""
-    joined = "\n".join(texts)
-    for attempt in count():
-        mark = hashlib.sha256(f"{attempt}\n{joined}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        if mark not in joined:
-            return mark
-    raise AssertionError("unreachable: count() does not end")
-
-
-def fenced(lines: Sequence[str], fence: str) -> str:
-    """Return `lines` between two lines that hold the mark."""
-    return "\n".join((f"<<{fence}", *lines, f"{fence}>>"))
 
 
 def _text(limit: int | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from litsynth.errors import DataError, ParameterError
+from litsynth.llm.fencing import one_line
 from litsynth.records import (
     Completion,
     LanguageModel,
@@ -21,7 +22,6 @@ from litsynth.records import (
     Usage,
 )
 from litsynth.records.results import Status
-from litsynth.systems.prompts import one_line
 
 KEPT_TEXT = 2000  # characters of an unreadable reply that the trace keeps
 WEAK_LIMIT = 240  # characters a text for models marked weak, which ramble to the end of their budget otherwise

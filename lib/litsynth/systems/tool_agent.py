@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from litsynth.errors import DataError, ModelError, ParameterError, unknown_name
+from litsynth.llm.fencing import fence_for, fenced, one_line, shorten
 from litsynth.llm.structured import violation
 from litsynth.llm.tokens import message_text
 from litsynth.records import Completion, LanguageModel, ModelRequest, Passage, QuestionTask, Response, Searcher
@@ -157,7 +158,7 @@ class _Run:
         return self.search(**action.arguments) if action.name == "search" else self.read(**action.arguments)
 
     def search(self, query: str) -> tuple[str, str]:
-        query = prompts.one_line(query)
+        query = one_line(query)
         if not query or not self.left["searches"]:
             problem = "no searches left" if query else "the query is empty"
             return f"error: {problem}", problem
@@ -165,23 +166,23 @@ class _Run:
         return self.show(self.session.search(query, self.options.passages), self.options.passage_characters), ""
 
     def read(self, paper_id: str, section: str = "") -> tuple[str, str]:
-        paper_id = prompts.one_line(paper_id)
+        paper_id = one_line(paper_id)
         try:
             if not self.left["reads"]:
                 return "error: no reads left", "no reads left"
             passages = self.session.searcher.read(paper_id)
         except KeyError:
-            problem = f"paper {prompts.shorten(paper_id, 80)!r} is not among the candidate papers"
+            problem = f"paper {shorten(paper_id, 80)!r} is not among the candidate papers"
             return f"error: {problem}; search to see which papers there are", problem
         except (DataError, OSError) as error:
             raise Ended(self.session.end("failed", f"reading failed: {error}")) from error
         self.left["reads"] -= 1
         sections = merge_passages(passages)
-        wanted = prompts.one_line(section).casefold()
-        chosen = [s for s in sections if wanted in ("", str(s.section), prompts.one_line(s.heading).casefold())]
+        wanted = one_line(section).casefold()
+        chosen = [s for s in sections if wanted in ("", str(s.section), one_line(s.heading).casefold())]
         if not chosen:
             problem = f"paper {paper_id} has no " + (f"section {section[:80]!r}" if sections else "text")
-            listed = "; ".join(f"{s.section} ({prompts.one_line(s.heading)})" for s in sections)
+            listed = "; ".join(f"{s.section} ({one_line(s.heading)})" for s in sections)
             return f"error: {problem}" + (f"; its sections are {listed}" if listed else ""), problem
         read_sections = {s.section for s in chosen}
         self.session.note_seen([p for p in passages if p.section in read_sections])
@@ -191,16 +192,16 @@ class _Run:
         """Return passages as fenced lines, each at most `each` characters long and all together `total`."""
         lines, rest = [], total
         for passage in passages:
-            text = prompts.shorten(prompts.shorten(prompts.one_line(passage.text), each), rest)
+            text = shorten(shorten(one_line(passage.text), each), rest)
             if text:
-                heading = prompts.one_line(passage.heading)
+                heading = one_line(passage.heading)
                 lines.append(f"{passage.paper_id}, section {passage.section} ({heading}): {text}")
                 self.session.shown_papers[passage.paper_id] = None
             rest = None if rest is None else max(rest - len(text), 0)
         if not lines:
             return "No passage matches."
         shortened = "\n(shortened: read one section to see more)" if rest == 0 else ""
-        return prompts.fenced(lines, prompts.fence_for(lines)) + shortened
+        return fenced(lines, fence_for(lines)) + shortened
 
     def budget(self) -> str:
         return "Left: " + ", ".join(f"{count} {name}" for name, count in self.left.items()) + "."
