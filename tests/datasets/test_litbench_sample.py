@@ -60,7 +60,8 @@ def test_each_quote_stands_in_exactly_one_paper_and_once(part):
     texts = {i: [(s.name, comparable(s.text)) for s in paper.sections] for i, paper in part.papers.items()}
     for fact in part.facts.values():
         quote = comparable(fact.quote)
-        places = [(i, name) for i, sections in texts.items() for name, text in sections for _ in range(text.count(quote))]
+        places = [(i, name) for i, sections in texts.items() for name, text in sections
+                  for _ in range(text.count(quote))]
         assert places == [(fact.paper_id, fact.section)]
 
 
