@@ -54,7 +54,8 @@ def score_response(question: Question, condition: str, facts: Mapping[str, Fact]
             continue
         if fact_id not in votes:
             raise ScoringError(f"fact {fact_id} of {question.id} has no vote",
-                               expected="a panel's decision for each case", remedy="let the panel decide all of `judge_cases`")
+                               expected="a panel's decision for each case",
+                               remedy="let the panel decide all of `judge_cases`")
         traced = trace_fact(response, facts[fact_id], papers, len(question.fact_ids))
         by_fact.append(_fact_outcomes(votes[fact_id], traced))
     cell = {metric: lost or _all_of([outcomes[metric] for outcomes in by_fact]) for metric in METRICS}

@@ -78,7 +78,9 @@ class Extractive:
        with the highest coverage is named (ties: the higher passage score, then the earlier rank).
     3. Its sentence with the highest share of the question's terms is the answer and the quotation; a sentence that
        announces an aim or asks a question counts `aim_factor` of its share (ties: earlier in the search result).
-    4. Coverage below `refusal_threshold` is an explicit refusal.
+    4. Coverage below `refusal_threshold` is an explicit refusal. The default is calibrated on the synthetic sample alone:
+       over T1 to T4 against T6 and T6s, the mean of answered-when-present and refused-when-withheld is highest (0.66)
+       from 0.35 to 0.40. Where questions share more words with their papers a higher one separates better.
 
     A question for two papers is split in two (`split_question`; unsplit, both halves are the whole question), each
     half is answered and refused by itself, and the two papers must differ: of all pairs of different papers the
@@ -87,7 +89,7 @@ class Extractive:
 
     name: str = "extractive"
     passages: int = 8
-    refusal_threshold: float = 0.5
+    refusal_threshold: float = 0.4
     aim_factor: float = 0.25
 
     def __post_init__(self) -> None:
