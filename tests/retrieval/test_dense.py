@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -136,15 +137,18 @@ def test_an_index_of_another_encoder_revision_or_kind_is_refused(tmp_path: Path)
     corpus, encoder = SearchCorpus(dataset_of(TEXTS)), FakeEncoder()
     store = EmbeddingStore.of(encoder, tmp_path)
     build_dense("fake", corpus, encoder, store).save(tmp_path / "index")
-    with pytest.raises(IndexMismatchError, match=r"encoder\.revision is '1' in the index and '2' here"):
-        load_dense(tmp_path / "index", "fake", corpus, FakeEncoder(revision="2"), store)
+    other = FakeEncoder(revision="2")
+    load_dense(tmp_path / "index", "fake", corpus, other, store)  # the same files: the same encoder
+    other.files = replace(other.files, fingerprint="e" * 64)
+    both = r"files_sha256 is 'f.*encoder\.revision is '1' in the index and '2' here"
+    with pytest.raises(IndexMismatchError, match=both):
+        load_dense(tmp_path / "index", "fake", corpus, other, store)
     with pytest.raises(IndexMismatchError, match=r"encoder\.max_tokens is 6 in the index and 5 here"):
         load_dense(tmp_path / "index", "fake", corpus, FakeEncoder(max_tokens=5), store)
     with pytest.raises(IndexMismatchError, match="kind is 'flat' in the index and 'hnsw' here"):
         load_dense(tmp_path / "index", "fake", corpus, encoder, store, kind="hnsw")
-    other = SearchCorpus(dataset_of({**TEXTS, 1: "changed"}))
     with pytest.raises(IndexMismatchError, match=r"corpus\.sha256"):
-        load_dense(tmp_path / "index", "fake", other, encoder, store)
+        load_dense(tmp_path / "index", "fake", SearchCorpus(dataset_of({**TEXTS, 1: "changed"})), encoder, store)
 
 
 def test_a_blank_query_finds_nothing_and_a_depth_beyond_the_corpus_finds_all(tmp_path: Path) -> None:

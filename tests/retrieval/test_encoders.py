@@ -1,5 +1,10 @@
 import json
 import sqlite3
+import subprocess
+import sys
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +29,9 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A random two-layer BERT in the layout of the real encoders: transformer, pooling of [CLS], normalisation."""
     import torch
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import Normalize, Pooling, Transformer
+    with warnings.catch_warnings():  # version 6 has another place for them, version 5 only this one
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from sentence_transformers.models import Normalize, Pooling, Transformer
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     folder = tmp_path_factory.mktemp("bert")
@@ -192,6 +199,53 @@ def test_an_interrupted_encoding_continues_where_it_stopped(store: EmbeddingStor
     again = embed_documents(third, store, texts)
     assert third.encoded == []
     assert again.vectors.tobytes() == resumed.vectors.tobytes()
+
+
+_KILLED = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from retrieval_helpers import FakeEncoder
+from litsynth.retrieval.embeddings import EmbeddingStore, embed_documents
+
+class Slow(FakeEncoder):
+    def encode(self, texts):
+        time.sleep(0.05)
+        return super().encode(texts)
+
+embed_documents(Slow(), EmbeddingStore.of(FakeEncoder(), Path(sys.argv[1])), [f"word{n} text" for n in range(400)])
+"""
+
+
+def test_a_killed_process_loses_at_most_one_batch(tmp_path: Path) -> None:
+    texts = [f"word{number} text" for number in range(400)]
+    store = EmbeddingStore.of(FakeEncoder(), tmp_path)
+    command = [sys.executable, "-c", _KILLED, str(tmp_path), str(Path(__file__).parent)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    keys = [text_key(DOCUMENT_TEMPLATE, text) for text in texts]
+    try:
+        deadline = time.monotonic() + 120
+        while len(store.get(keys)) < 12:
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.02)
+    finally:
+        process.kill()
+        process.wait()
+    kept = len(store.get(keys))
+    encoder = FakeEncoder()
+    embedded = embed_documents(encoder, store, texts)
+    assert 12 <= kept < 400
+    assert len(encoder.encoded) == 400 - kept
+    assert embedded.vectors.tobytes() == FakeEncoder().encode(texts).tobytes()
+
+
+def test_two_writers_at_once_agree(tmp_path: Path) -> None:
+    texts = [f"word{number} text" for number in range(40)]
+    stores = [EmbeddingStore.of(FakeEncoder(), tmp_path) for _ in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(lambda store: embed_documents(FakeEncoder(), store, texts), stores)
+    assert one.vectors.tobytes() == other.vectors.tobytes()
 
 
 def test_equal_texts_are_encoded_once_and_the_first_vector_stays(store: EmbeddingStore) -> None:

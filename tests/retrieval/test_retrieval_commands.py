@@ -64,7 +64,7 @@ def test_a_depth_beyond_the_corpus_is_cut_and_said(folder: Path) -> None:
 
 @pytest.mark.parametrize(("changes", "error", "problem"), [
     ({"--top-k": 0}, ParameterError, "k is 0"),
-    ({"--review-id": 7}, ParameterError, "unknown review of .* '7'"),
+    ({"--review-id": 7}, ParameterError, "reviews has no review 7.*one of its 1 reviews, the nearest being 1"),
     ({"--retriever": "bm52"}, ParameterError, "did you mean 'bm25'"),
     ({"--dataset": "nowhere-at-all"}, LitsynthError, "nowhere-at-all"),
     ({"--index": "nowhere"}, DataError, "the index nowhere does not exist"),
@@ -86,6 +86,23 @@ def test_an_index_of_another_corpus_is_refused(folder: Path, tmp_path: Path) -> 
                   "--index", tmp_path / "index")
     assert isinstance(result.exception, IndexMismatchError)
     assert "8 in the index and 7 here" in str(result.exception)
+
+
+@pytest.mark.parametrize("kind", ["flat", "hnsw"])
+def test_a_hybrid_of_bm25_and_the_embedded_encoder_is_indexed_and_searched(
+        folder: Path, tmp_path: Path, workspace: Path, kind: str) -> None:
+    made = call("index", "--dataset", folder, "--retriever", "hybrid", "--output", tmp_path / "index", "--kind", kind)
+    assert made.exit_code == 0, made.output
+    assert f"minilm: {kind} index of 8 articles" in made.stderr
+    assert "0.0% of the documents were longer than 256 tokens and were cut" in made.stderr
+    assert {path.name for path in (tmp_path / "index").iterdir()} == {"bm25", "minilm"}
+    found = call("retrieve", "--dataset", folder, "--retriever", "hybrid", "--review-id", 1, "--output", "-",
+                 "--index", tmp_path / "index")
+    assert found.exit_code == 0, found.output
+    result = json.loads(found.stdout)
+    assert {row["corpus_id"] for row in result["articles"]} == set(TEXTS) - {14}
+    assert {row["corpus_id"] for row in result["articles"][:3]} == {11, 12, 13}
+    assert (workspace / "data" / "indexes" / "embeddings" / "minilm").is_dir()
 
 
 def test_help_shows_examples() -> None:

@@ -78,7 +78,7 @@ class DenseRetriever:
     @property
     def identity(self) -> dict[str, Any]:
         """What decides the rankings: corpus, encoder, dimension, and the graph's parameters where there is one."""
-        graph = {} if self.graph is None else {"graph": self.graph.identity}
+        graph = {} if self.graph is None else {"graph": Graph.identity}
         return {**_identity(self._corpus, self.encoder), "kind": self.kind,
                 "dimension": int(self._embedded.vectors.shape[1]), **graph}
 
@@ -146,9 +146,13 @@ def load_dense(directory: Path, name: str, corpus: SearchCorpus, encoder: Encode
     Raises `IndexMismatchError` when it was built with another encoder or over another corpus.
     """
     stored = read_manifest(directory)["identity"]
-    wanted = _identity(corpus, encoder)
-    if kind is not None:
-        wanted["kind"] = kind
+    with readable(directory):
+        wanted = {**_identity(corpus, encoder), "kind": kind or stored["kind"]}
+        if stored["kind"] == "hnsw":
+            wanted["graph"] = Graph.identity
+        if stored["encoder"]["files_sha256"] == encoder.identity["files_sha256"]:
+            # The same files under another name, as a folder instead of a hub id, give the same vectors.
+            wanted["encoder"] |= {key: stored["encoder"][key] for key in ("name", "model", "revision")}
     check_identity(directory, {key: stored.get(key) for key in wanted}, wanted)
     with readable(directory):
         tokens = np.load(directory / "tokens.npy")

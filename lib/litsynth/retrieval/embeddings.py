@@ -62,8 +62,8 @@ class EmbeddingStore:
             connection = sqlite3.connect(self.path, timeout=60)
             try:
                 connection.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, "
-                                   "tokens INTEGER NOT NULL, vector BLOB NOT NULL) WITHOUT ROWID")
-                connection.execute("CREATE TABLE IF NOT EXISTS about (identity TEXT PRIMARY KEY) WITHOUT ROWID")
+                                   "tokens INTEGER NOT NULL, vector BLOB NOT NULL)")
+                connection.execute("CREATE TABLE IF NOT EXISTS about (identity TEXT PRIMARY KEY)")
                 yield connection
             finally:
                 connection.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ class Graph:
     It is built on one thread, so the same vectors give the same bytes. `ef_search` is `protocol` (at least 512 and
     EF_PER_RESULT times the requested depth), `agent` (64, and at least the depth) or a number.
     """
+
+    identity: ClassVar[dict[str, int]] = {"m": LINKS, "ef_construction": EF_CONSTRUCTION}
 
     def __init__(self, index: Any, ef_search: str | int = "protocol") -> None:
         if ef_search not in ("protocol", "agent") and (
@@ -52,16 +54,15 @@ class Graph:
 
         return cls(faiss.read_index(str(path)), ef_search)
 
+    def with_ef_search(self, ef_search: str | int) -> Graph:
+        """Return the same graph, searched with another efSearch."""
+        return Graph(self._index, ef_search)
+
     def save(self, path: Path) -> None:
         """Write graph and vectors to one file."""
         import faiss
 
         faiss.write_index(self._index, str(path))
-
-    @property
-    def identity(self) -> dict[str, int]:
-        """The parameters that the graph was built with."""
-        return {"m": LINKS, "ef_construction": EF_CONSTRUCTION}
 
     @property
     def vectors(self) -> np.ndarray:

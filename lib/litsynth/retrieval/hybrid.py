@@ -32,7 +32,8 @@ def fuse(rankings: Sequence[Ranking]) -> tuple[np.ndarray, np.ndarray]:
 class HybridRetriever:
     """Fuses the whole rankings of its parts, so that a shorter result is always the start of a longer one.
 
-    Filters reach every part, so ranks are those among the articles that may be ranked.
+    A whole ranking leaves nothing to approximate: parts with an HNSW index are searched exactly here. Filters reach
+    every part, so ranks are those among the articles that may be ranked.
     """
 
     def __init__(self, name: str, parts: Sequence[Any]) -> None:

@@ -35,7 +35,7 @@ def parts_of(name: str) -> tuple[str, ...]:
     for part in parts:
         if part in ("hybrid", "") or not (part in RETRIEVERS or looks_like_model(part)):
             raise unknown_name("retriever", part, RETRIEVERS,
-                               remedy="a model folder, a hub id (owner/model) and hybrid:bm25+NAME are possible too")
+                               remedy="possible too: a model folder, a hub id (owner/model), hybrid:bm25+NAME")
     return parts
 
 
