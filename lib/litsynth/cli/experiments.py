@@ -35,8 +35,8 @@ def run(
     experiment: Annotated[str, typer.Argument(help="Name of the experiment; `litsynth experiments` lists them.")],
     parameter: Annotated[list[str], typer.Option("-p", "--parameter", metavar="NAME=VALUE",
                                                  help="A parameter to change; repeat for more.")] = [],  # noqa: B006
-    force: Annotated[bool, typer.Option("--force", help="Repeat a finished run; old files are put aside.")] = False,
-    publish: Annotated[bool, typer.Option("--promote", help="Promote the finished run, as `litsynth promote`.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Repeat a finished run; keeps the old one.")] = False,
+    publish: Annotated[bool, typer.Option("--promote", help="Promote the run when it is finished.")] = False,
 ) -> None:
     """Run an experiment's notebook with these parameters; what is finished already is not repeated."""
     from litsynth.experiments.manifest import shown_path, summary

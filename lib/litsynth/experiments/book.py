@@ -62,7 +62,8 @@ def build_book(*, force: bool = False) -> bool:
 
 
 def _complaints(log: str) -> list[str]:
-    lines = [line for line in log.splitlines() if re.search(r"WARNING|ERROR|Error\b|Traceback", line)]
+    lines = [line for line in log.splitlines() if re.search(r"WARNING|ERROR|Error\b|Traceback", line)
+             and not line.startswith("[IPKernelApp]")]
     return (lines or log.splitlines())[-15:]
 
 

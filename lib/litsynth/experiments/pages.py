@@ -72,6 +72,7 @@ def _status_page(results: Mapping[str, Mapping[str, Any]]) -> str:
 def _shown_notebook(notebook: dict[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return an executed notebook as a book page: named with its data set and its run, without progress lines."""
     where = facts["dataset"]["name"] if facts["dataset"] else facts["promoted_as"]
+    where = re.sub(r"[^\w .,-]", "", where)  # the theme repeats titles without escaping them
     cells = []
     for cell in notebook["cells"]:
         cell = {**cell}
@@ -81,7 +82,7 @@ def _shown_notebook(notebook: dict[str, Any], facts: Mapping[str, Any]) -> dict[
     title = source(cells[0]) if cells and cells[0]["cell_type"] == "markdown" else f"# {facts['experiment']}"
     first, _, rest = title.partition("\n")
     lead = {"cell_type": "markdown", "metadata": {}, "id": "provenance",
-            "source": f"{first} ({escaped(where)})\n\n{provenance(facts)}\n{rest}"}
+            "source": f"{first} ({where})\n\n{provenance(facts)}\n{rest}"}
     body = cells[1:] if cells and cells[0]["cell_type"] == "markdown" else cells
     return {**notebook, "cells": [lead, *body]}
 

@@ -158,5 +158,5 @@ register(Experiment(
     name="retrieval_sweep",
     description="Find the included studies of reviews: recall, precision and rank quality of retrievers at each depth.",
     parameters=RetrievalSweepParameters,
-    tables=("measures", "summary"),
+    tables=("measures", "summary", "differences", "standing", "misses", "miss_summary", "hnsw"),
 ))

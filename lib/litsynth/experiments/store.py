@@ -97,6 +97,11 @@ class Run:
         self._manifest = self._new_manifest(plan, earlier)
         self._write("running")
 
+    def __repr__(self) -> str:
+        data = self._manifest["dataset"]
+        about = f" on {data['name']}{' (synthetic)' if data['synthetic'] else ''}" if data else ""
+        return f"Run {self.experiment.name}/{self.id}{about}: {len(self.log)} items finished"
+
     def _new_manifest(self, plan: Plan, earlier: Mapping[str, Any]) -> dict[str, Any]:
         dataset, model = plan.dataset, plan.parameters
         session = {"started": manifest.now(), "ended": None, "seconds": None, "computed": 0, "reused": 0}

@@ -1,0 +1,125 @@
+"""The book: generated pages are safe, the build is a gate, and nothing on a page is older than its data."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from litsynth import files
+from litsynth.errors import RunError
+from litsynth.experiments import EXPERIMENTS, book, pages
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = """---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3, language: python}
+---
+# Results
+
+```{code-cell}
+from litsynth.paths import results_dir
+print((results_dir() / "squares-sample" / "number.txt").read_text())
+```
+"""
+MANIFEST = {
+    "experiment": "squares", "id": "0123456789ab", "ended": "2026-01-02T03:04:05Z", "items": 3, "synthetic": True,
+    "uses_gold": False, "promoted_as": "squares-sample", "packages": {"numpy": "2.0"},
+    "dataset": {"name": "sam|ple <script>alert(1)</script>", "checksum": "f" * 64},
+    "code": {"commit": None, "dirty": None},
+}
+
+
+@pytest.fixture
+def small_book(tmp_path, monkeypatch):
+    """A workspace with the real configuration, three pages and one promoted result."""
+    folder = tmp_path / "workspace"
+    (folder / "notebooks").mkdir(parents=True)
+    for name in ("_config.yml", "book/_static", "book/_ext", "book/status.md", "book/rerun.md"):
+        source, target = ROOT / name, folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+    (folder / "_toc.yml").write_text("format: jb-book\nroot: book/results\nchapters:\n  - file: book/status\n"
+                                     "  - file: book/rerun\n  - glob: book/runs/*\n")
+    (folder / "book" / "results.md").write_text(PAGE)
+    result = folder / "data" / "results" / "squares-sample"
+    files.write_json(result / "manifest.json", MANIFEST)
+    (result / "number.txt").write_text("the number is 41")
+    executed = new_notebook(metadata={"language_info": {"name": "python", "pygments_lexer": "ipython3"}}, cells=[
+        new_markdown_cell("# Squares\n\nFormula $x_i^2$."),
+        new_code_cell("this_is_not_executed_again()", execution_count=1,
+                      outputs=[new_output("stream", name="stdout", text="as it ran"),
+                               new_output("stream", name="stderr", text="progress 1/20")])])
+    nbformat.write(executed, result / "notebook.ipynb")
+    monkeypatch.setenv("LITSYNTH_HOME", str(folder))
+    monkeypatch.setattr(book, "package_folder", lambda: folder / "notebooks")  # nobody edits it while this test runs
+    return folder
+
+
+def test_text_of_data_is_inert_in_tables():
+    table = pages.markdown_table(["a"], [["x | y <script>`$\\"], ["two\nlines"]])
+    assert "<script>" not in table
+    assert r"x \| y &lt;script&gt;\`\$\\" in table
+    assert "two lines" in table
+
+
+def test_parameter_tables_come_from_the_code():
+    for experiment in EXPERIMENTS.values():
+        table = pages.parameter_table(experiment)
+        assert all(f"| {pages.escaped(name)} |" in table for name in experiment.parameters.model_fields)
+
+
+def test_remote_loads_are_found_in_every_form(tmp_path):
+    (tmp_path / "page.html").write_text(
+        '<script async src="https://cdn.example/x.js"></script><link rel="stylesheet" href="//fonts.example/f.css">'
+        '<img src="http://pictures.example/p.png"><a href="https://fine.example">link</a>'
+        '<script src="local.js"></script>')
+    (tmp_path / "style.css").write_text(
+        '@import url("https://fonts.example/g.css"); a{background:url(https://h.example/i)}')
+    found = [what for _, what in book.remote_loads(tmp_path)]
+    assert len(found) == 5
+    assert not any("fine.example" in what for what in found)
+
+
+@pytest.mark.slow
+def test_build_is_strict_offline_and_never_stale(small_book):
+    assert book.build_book() is True
+    html = small_book / "_build" / "html" / "book"
+    assert "the number is 41" in (html / "results.html").read_text()
+    shown = (html / "runs" / "squares-sample.html").read_text()
+    assert "as it ran" in shown
+    assert "progress 1/20" not in shown
+    assert "Synthetic data" in shown
+    assert "<math" in shown
+    assert "<script>alert" not in shown + (html / "status.html").read_text()
+    assert book.build_book() is False
+
+    (small_book / "data" / "results" / "squares-sample" / "number.txt").write_text("the number is 42")
+    assert book.build_book() is True
+    assert "the number is 42" in (html / "results.html").read_text()
+
+    results = small_book / "book" / "results.md"
+    results.write_text(PAGE.replace("print(", "1 / 0; print(") + "\nSee [nothing](nowhere.md).\n")
+    with pytest.raises(RunError, match="does not build") as caught:
+        book.build_book()
+    assert "ZeroDivisionError" in str(caught.value) or "Executing notebook failed" in str(caught.value)
+    assert "nowhere.md" in str(caught.value)
+
+    results.write_text(PAGE)
+    shutil.rmtree(small_book / "data" / "results" / "squares-sample")
+    pages.write_pages(small_book / "book")
+    assert not list((small_book / "book" / "runs").glob("*.ipynb"))
+    assert "No results yet" in (small_book / "book" / "generated" / "status.md").read_text()
+
+
+def test_unchanged_pages_keep_their_time_stamp(small_book):
+    pages.write_pages(small_book / "book")
+    page = small_book / "book" / "runs" / "squares-sample.ipynb"
+    before = page.stat().st_mtime_ns
+    pages.write_pages(small_book / "book")
+    assert page.stat().st_mtime_ns == before
+    assert "squares/0123456789ab" in json.loads(page.read_text())["cells"][0]["source"]
