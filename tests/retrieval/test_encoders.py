@@ -240,12 +240,14 @@ def test_a_killed_process_loses_at_most_one_batch(tmp_path: Path) -> None:
     assert embedded.vectors.tobytes() == FakeEncoder().encode(texts).tobytes()
 
 
-def test_two_writers_at_once_agree(tmp_path: Path) -> None:
+def test_two_writers_at_once_share_the_work(tmp_path: Path) -> None:
     texts = [f"word{number} text" for number in range(40)]
-    stores = [EmbeddingStore.of(FakeEncoder(), tmp_path) for _ in range(2)]
+    encoders = [FakeEncoder(), FakeEncoder()]
     with ThreadPoolExecutor(2) as pool:
-        one, other = pool.map(lambda store: embed_documents(FakeEncoder(), store, texts), stores)
+        one, other = pool.map(lambda encoder: embed_documents(encoder, EmbeddingStore.of(encoder, tmp_path), texts),
+                              encoders)
     assert one.vectors.tobytes() == other.vectors.tobytes()
+    assert len(encoders[0].encoded) + len(encoders[1].encoded) == len(texts)  # nothing twice
 
 
 def test_equal_texts_are_encoded_once_and_the_first_vector_stays(store: EmbeddingStore) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock
 
 from litsynth.errors import DataError
 from litsynth.files import dumps, sha256_of
@@ -73,6 +74,24 @@ class EmbeddingStore:
                             remedy="free some space or check permissions; a damaged file can be deleted, its vectors "
                                    "will be computed again") from error
 
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the right to encode for this store: processes at the same corpus share the work instead of doubling it.
+
+        The lock goes when its holder ends, however it ends.
+        """
+        lock = FileLock(self.path.with_suffix(".lock"))
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+        except OSError as error:
+            raise DataError(f"{self.path.parent}: embeddings cannot be kept here ({error})",
+                            expected="a writable folder", remedy="check permissions and free space") from error
+        try:
+            yield
+        finally:
+            lock.release()
+
     def get(self, keys: Sequence[bytes]) -> dict[bytes, tuple[int, bytes]]:
         """Return {key: (tokens, vector bytes)} of the keys that are there."""
         found: dict[bytes, tuple[int, bytes]] = {}
@@ -117,11 +136,12 @@ def embed(encoder: Encoder, store: EmbeddingStore, texts: Sequence[str], *, temp
         order = sorted(missing, key=lambda key: (len(missing[key]), key))
         chunks = [order[start:start + encoder.chunk] for start in range(0, len(order), encoder.chunk)]
         for part in progress(chunks, total=len(chunks), stage=stage or f"encode {len(order)} texts"):
-            there = store.get(part)  # another process may have been here
-            part_texts = [missing[key] for key in part if key not in there]
-            if part_texts:
-                store.put([key for key in part if key not in there], encoder.count_tokens(part_texts),
-                          encoder.encode(part_texts))
+            with store.writing():
+                there = store.get(part)  # another process may have been here
+                part_texts = [missing[key] for key in part if key not in there]
+                if part_texts:
+                    store.put([key for key in part if key not in there], encoder.count_tokens(part_texts),
+                              encoder.encode(part_texts))
         rows.update(store.get(order))
     return _gather(store, keys, rows)
 
