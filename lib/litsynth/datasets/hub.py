@@ -63,9 +63,10 @@ def _fetch_snapshot(source: Source, revision: str, staging: Path) -> str:
     """Download a Hub snapshot into `staging` and return its commit; files that the hub knows sums of are compared."""
     import httpx
     import huggingface_hub
+    from huggingface_hub.utils import disable_progress_bars
 
     if not sys.stderr.isatty():
-        huggingface_hub.utils.disable_progress_bars()
+        disable_progress_bars()
     try:
         facts = huggingface_hub.HfApi().dataset_info(source.location, revision=revision, files_metadata=True)
         huggingface_hub.snapshot_download(

@@ -94,7 +94,7 @@ def _write_table(target: Path, table: Any) -> None:
     import pyarrow.parquet as pq
 
     with atomic_path(target) as temporary:
-        pq.write_table(table, temporary, compression="zstd", compression_level=19)
+        pq.write_table(table, temporary, compression="zstd", compression_level=9)
 
 
 _README = """# Synthetic sample

@@ -121,6 +121,8 @@ def _read_parquet(path: Path, fields: Sequence[Field], extra: bool) -> Iterator[
 
 def _read_records(path: Path, fields: Sequence[Field], extra: bool) -> Iterator[Block]:
     unit, numbers, records = read_json_records(path)
+    if not records:
+        return
     found = list(dict.fromkeys(key for record in records for key in record))
     matched = match_columns(found, fields, path)
     others = [name for name in found if name not in matched.values()] if extra else []
