@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from retrieval_helpers import dataset_of
+from retrieval_helpers import dataset_of, every_retriever
 
 from litsynth.errors import DataError, IndexMismatchError
 from litsynth.files import read_json, write_json
 from litsynth.retrieval import SearchCorpus
 from litsynth.retrieval.bm25 import Bm25Retriever
+from litsynth.retrieval.hybrid import HybridRetriever
 from litsynth.retrieval.index_files import MANIFEST, check_identity, read_manifest, write_index
 
 CONTENT = {"kind": "test", "identity": {"a": 1}, "details": {}}
@@ -83,3 +84,18 @@ def test_every_difference_is_named_with_both_sides(tmp_path: Path) -> None:
     both = r"a\.b is 1 in the index and 2 here; c is None in the index and 3 here"
     with pytest.raises(IndexMismatchError, match=both):
         check_identity(tmp_path, {"a": {"b": 1}}, {"a": {"b": 2}, "c": 3})
+
+
+def test_a_hybrid_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bm25, flat = every_retriever({1: "aspirin", 2: "pain"}, tmp_path / "cache")[:2]
+    hybrid = HybridRetriever("hybrid:bm25+flat", [bm25, flat])
+    manifest = hybrid.save(tmp_path / "out" / "index")
+    assert set(manifest["details"]["parts"]) == {"bm25", "flat"}
+    assert "flat/vectors.npy" in read_manifest(tmp_path / "out" / "index")["files"]
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr("numpy.save", full)
+    with pytest.raises(DataError, match="free some space"):
+        hybrid.save(tmp_path / "out" / "second")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["index"]

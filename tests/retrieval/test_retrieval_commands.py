@@ -95,7 +95,7 @@ def test_a_hybrid_of_bm25_and_the_embedded_encoder_is_indexed_and_searched(
     assert made.exit_code == 0, made.output
     assert f"minilm: {kind} index of 8 articles" in made.stderr
     assert "0.0% of the documents were longer than 256 tokens and were cut" in made.stderr
-    assert {path.name for path in (tmp_path / "index").iterdir()} == {"bm25", "minilm"}
+    assert {path.name for path in (tmp_path / "index").iterdir()} == {"bm25", "minilm", "index.json"}
     found = call("retrieve", "--dataset", folder, "--retriever", "hybrid", "--review-id", 1, "--output", "-",
                  "--index", tmp_path / "index")
     assert found.exit_code == 0, found.output

@@ -46,7 +46,7 @@ def _index(
     parts_of(retriever)  # a mistyped name is refused before anything is loaded
     manifest = build_index(retriever, datasets.load(dataset), output, kind=kind, device=device, batch_size=batch_size,
                            model=model, revision=revision)
-    for name, part in ({retriever: manifest} if "kind" in manifest else manifest).items():
+    for name, part in manifest["details"].get("parts", {retriever: manifest}).items():
         typer.echo(f"{name}: {part['kind']} index of {part['identity']['corpus']['articles']} articles", err=True)
         if "share_cut" in part["details"]:
             typer.echo(f"{name}: {part['details']['share_cut']:.1%} of the documents were longer than "

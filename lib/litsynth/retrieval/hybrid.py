@@ -11,6 +11,7 @@ import numpy as np
 from litsynth.errors import ParameterError
 from litsynth.records import Ranking
 from litsynth.retrieval.exclusion import check_depth
+from litsynth.retrieval.index_files import write_index
 
 # Cormack, Clarke and Buettcher (2009), Reciprocal rank fusion outperforms Condorcet and individual rank learning
 # methods, SIGIR, doi 10.1145/1571941.1572114: k = 60 in their formula.
@@ -62,8 +63,17 @@ class HybridRetriever:
         return Ranking.of(*fuse(rankings), depth)
 
     def save(self, directory: Path) -> dict[str, Any]:
-        """Write one index for each part into its own folder of `directory`; returns their manifests by name."""
-        return {part.name: part.save(part_folder(directory, part.name)) for part in self.parts}
+        """Write one index for each part into its own folder of `directory`, all or none; returns the manifest.
+
+        Its details hold the manifests of the parts by name.
+        """
+        parts: dict[str, Any] = {}
+        manifest = {"kind": "hybrid", "identity": self.identity, "details": {"parts": parts}}
+
+        def write_files(folder: Path) -> None:
+            parts.update({part.name: part.save(part_folder(folder, part.name)) for part in self.parts})
+        write_index(directory, manifest, write_files)
+        return manifest
 
 
 def part_folder(directory: Path, name: str) -> Path:

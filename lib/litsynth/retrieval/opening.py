@@ -15,6 +15,7 @@ from litsynth.retrieval.embeddings import EmbeddingStore
 from litsynth.retrieval.encoder import Encoder
 from litsynth.retrieval.encoder_files import ENCODERS, encoder_settings, find_encoder, looks_like_model
 from litsynth.retrieval.hybrid import HybridRetriever, part_folder
+from litsynth.retrieval.index_files import read_manifest
 
 RETRIEVERS = ("bm25", *ENCODERS, "hybrid")
 KINDS = ("flat", "hnsw")
@@ -88,6 +89,8 @@ def open_retriever(name: str, dataset: Dataset, index_dir: str | Path | None = N
     `normalise`. Raises `ParameterError`, `ModelError`, `DataError` (no corpus, no index) or `IndexMismatchError`.
     """
     hybrid = len(parts_of(name)) > 1
+    if hybrid and index_dir is not None:
+        read_manifest(Path(index_dir))  # says when there is none, or when it is not whole
 
     def place(part: str) -> Path | None:
         if index_dir is None:
@@ -97,7 +100,7 @@ def open_retriever(name: str, dataset: Dataset, index_dir: str | Path | None = N
 
 
 def build_index(name: str, dataset: Dataset, output: str | Path, **options: Any) -> dict[str, Any]:
-    """Build a retriever's index and write it to `output`, atomically; returns the manifest (by part for a hybrid).
+    """Build a retriever's index and write it to `output`, atomically; returns its manifest.
 
     Takes the options of `open_retriever`. An older index at `output` is replaced; any other content is refused.
     """
