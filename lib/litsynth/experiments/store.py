@@ -99,8 +99,8 @@ class Run:
 
     def __repr__(self) -> str:
         data = self._manifest["dataset"]
-        about = f" on {data['name']}{' (synthetic)' if data['synthetic'] else ''}" if data else ""
-        return f"Run {self.experiment.name}/{self.id}{about}: {len(self.log)} items finished"
+        about = f" on {data['name']}" + (" (SYNTHETIC data)" if data["synthetic"] else "") if data else ""
+        return f"run {self.experiment.name}/{self.id}{about}: {len(self.log)} finished items"
 
     def _new_manifest(self, plan: Plan, earlier: Mapping[str, Any]) -> dict[str, Any]:
         dataset, model = plan.dataset, plan.parameters
@@ -189,8 +189,13 @@ class Run:
 
     def save_figure(self, name: str, figure: Any, data: Any, *, alt: str) -> Path:
         """Write a figure as SVG, PNG and PDF with its plotted data (CSV) and its description in words."""
-        from litsynth.plots.style import export
+        from litsynth.plots.style import export, stamp
 
+        labels = [words for words, holds in (("synthetic data", self._manifest["synthetic"]),
+                                             ("weak demonstration model", self._manifest["facts"].get("weak_model")))
+                  if holds]
+        if labels:
+            stamp(figure, f"{', '.join(labels)} · run {self.id}")
         path = export(figure, self.directory / "figures", _checked_name(name), data, alt)
         self._manifest["figures"][name] = {"alt": alt}
         return path

@@ -67,6 +67,15 @@ def figure(rows: int = 1, columns: int = 1, *, width: float = 7.0, height: float
     return made, list(axes.ravel())
 
 
+def stamp(shown: Figure, words: str) -> None:
+    """Write words such as "synthetic data" at the foot of a figure, so that they travel with the picture."""
+    engine = shown.get_layout_engine()
+    if engine is not None:
+        strip = 0.16 / shown.get_figheight()
+        engine.set(rect=(0, strip, 1, 1 - strip))
+    shown.text(0.995, 0.01, words, ha="right", va="bottom", fontsize=7, style="italic", color="0.25")
+
+
 def colours(number: int) -> list[str]:
     """Return `number` colours; after eight they repeat, which `markers` then tells apart."""
     return list(islice(cycle(PALETTE), number))
