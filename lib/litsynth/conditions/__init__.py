@@ -10,9 +10,10 @@ from litsynth.conditions.catalogue import (
     representative_n,
 )
 from litsynth.conditions.draw import candidate_set, grid
+from litsynth.conditions.live import LivePool, pool_record
 from litsynth.conditions.pools import Pools
 
 __all__ = [
-    "CONDITIONS", "Condition", "PoolSizes", "Pools", "candidate_set", "condition_named", "default_grid", "grid",
-    "largest_n", "representative_n",
+    "CONDITIONS", "Condition", "LivePool", "PoolSizes", "Pools", "candidate_set", "condition_named", "default_grid",
+    "grid", "largest_n", "pool_record", "representative_n",
 ]

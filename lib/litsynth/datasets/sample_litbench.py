@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from litsynth.datasets.litbench import LitbenchPart
+from litsynth.datasets.litbench_write import write_bank
 from litsynth.datasets.sample_litbench_text import FILLING, HEADINGS, OPENINGS, STUDIES, TITLES, FactText
 from litsynth.datasets.sample_litbench_world import DECOYS, POPULATIONS, SPECIALTY, Field, draw_values
-from litsynth.files import write_parquet
 from litsynth.records import Fact, Paper, Question, Section
 
 DECOYS_PER_STRATUM = 15
@@ -79,24 +79,7 @@ def make_part(seed: int) -> LitbenchPart:
 
 def write_part(folder: Path, seed: int) -> None:
     """Write `papers.parquet`, `facts.parquet` and `questions.parquet` of the bank that `seed` decides into `folder`."""
-    import pandas as pd
-
-    part = make_part(seed)
-    papers = [{
-        "paper_id": paper.id, "role": paper.role, "stratum": paper.stratum, "identifier_type": paper.identifier_type,
-        "identifier": paper.identifier, "title": paper.title, "journal": paper.journal, "year": paper.year,
-        "sections": [{"heading": s.heading, "text": s.text, "section": s.name} for s in paper.sections],
-    } for paper in part.papers.values()]
-    facts = [{
-        "fact_id": fact.id, "paper_id": fact.paper_id, "section": fact.section, "fact_type": fact.fact_type,
-        "statement": fact.statement, "quote": fact.quote, "label": fact.label,
-    } for fact in part.facts.values()]
-    questions = [{
-        "question_id": question.id, "kind": question.kind, "question": question.text,
-        "fact_ids": list(question.fact_ids), "paper_ids": list(question.paper_ids),
-    } for question in part.questions.values()]
-    for name, rows in (("papers", papers), ("facts", facts), ("questions", questions)):
-        write_parquet(Path(folder) / f"{name}.parquet", pd.DataFrame(rows))
+    write_bank(folder, make_part(seed))
 
 
 def _studies(field: Field, rng: np.random.Generator, taken: set[str]) -> list[_Study]:
