@@ -17,6 +17,7 @@ from litsynth.stats.bootstrap import (
     ratio_bootstrap,
     ratio_difference_bootstrap,
 )
+from litsynth.stats.clusters import cluster_interval
 from litsynth.stats.correction import prediction_powered_mean, rogan_gladen
 from litsynth.stats.decomposition import two_paper_decomposition
 from litsynth.stats.graph import PairGraph, pair_graph, without_hubs
@@ -38,7 +39,8 @@ from litsynth.stats.proportions import (
 from litsynth.stats.ranks import rank_bootstrap
 
 __all__ = [
-    "PairGraph", "agreement_table", "bootstrap_distribution", "cluster_bootstrap", "cohen_kappa",
+    "PairGraph", "agreement_table", "bootstrap_distribution", "cluster_bootstrap",
+    "cluster_interval", "cohen_kappa",
     "difference_of_proportions", "direction_of_disagreement", "fleiss_kappa", "gwet_ac1", "krippendorff_alpha",
     "leave_one_judge_out", "mean_bootstrap", "pabak", "pair_bootstrap", "pair_bootstrap_difference", "pair_graph",
     "pair_interval", "paired_bootstrap", "paired_difference_of_proportions", "pairwise_kappa", "panel_accuracy",

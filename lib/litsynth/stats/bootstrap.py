@@ -9,6 +9,7 @@ Stated answers for degenerate input (all estimates of this room):
 | every credit 1, or every credit 0 | the value with Wilson's interval on the number of clusters; `reason` says so |
 | any other input in which all clusters agree | the value, no interval: resampling shows no variation |
 | denominators that add up to 0 | value None |
+| fewer than 30 clusters | the interval, with a `caution` in details: percentile intervals are then too narrow |
 | resamples with denominator 0 | left out, counted in `details["undefined_resamples"]`; above 5 % no interval |
 | missing, infinite or non-numeric value, missing label | `DataError` naming the row |
 | unequal lengths | `DataError` naming every length |
@@ -18,16 +19,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from litsynth.errors import DataError
 from litsynth.records import Estimate
+from litsynth.stats.clusters import all_or_none
 from litsynth.stats.inputs import check_confidence, clean_values, label_codes, same_length
-from litsynth.stats.proportions import wilson_bounds
 from litsynth.stats.resampling import RESAMPLES, percentile_bounds, resampled_sums, unit_sums
 
+FEW = 30  # below it, estimates carry a caution: see the coverage page, and `cluster_interval` for what to use
 UNDEFINED_SHARE = 0.05  # more resamples without a value than this leave no interval
 
 
@@ -220,9 +223,9 @@ def estimate_from_sums(
         return _without_interval(value, n, units, method, confidence, _ONE_CLUSTER, details)
     if credits and value in (0.0, 1.0):
         count = len(weighted) if independent is None else independent
-        low, high = wilson_bounds(value * count, count, confidence)
-        reason = ("all" if value else "none") + f" correct: interval by Wilson on {count:.4g} independent units"
-        return Estimate(value, low, high, n, units, "Wilson on clusters", confidence, reason, details)
+        return replace(all_or_none(value, count, n, units, confidence), details=details)
+    if len(weighted) < FEW:
+        details = {**details, "caution": f"percentile intervals of fewer than {FEW} units are too narrow"}
     drawn = resampled_sums(sums, seed=seed, resamples=resamples)
     return interval_from(_ratios(drawn[:, 0], drawn[:, 1]), value, n, units, method, confidence, details)
 

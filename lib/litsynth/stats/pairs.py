@@ -22,8 +22,9 @@ import numpy as np
 from litsynth.errors import DataError
 from litsynth.records import Estimate
 from litsynth.stats.bootstrap import estimate_from_sums
+from litsynth.stats.clusters import all_or_none, check_credits, student
 from litsynth.stats.inputs import check_confidence, clean_values, label_codes, same_length
-from litsynth.stats.proportions import score_bounds, wilson_bounds
+from litsynth.stats.proportions import score_bounds
 from litsynth.stats.resampling import RESAMPLES, unit_sums
 
 Pair = Sequence[Hashable]
@@ -47,7 +48,7 @@ def pair_bootstrap(
     """
     values, first, second, papers = _pair_rows(values, pairs)
     method = f"bootstrap over papers, percentile, {resamples} resamples"
-    details = _beside(values, first, second, confidence)
+    details = _beside(values, first, second, True, confidence)
     return _pair_estimate(values, first, second, papers, seed, resamples, confidence, method, details, credits=True)
 
 
@@ -68,54 +69,49 @@ def pair_bootstrap_difference(
     same_length(a=a, b=b)
     differences, first, second, papers = _pair_rows(a - b, pairs)
     method = f"paired bootstrap over papers, percentile, {resamples} resamples"
-    details = _beside(differences, first, second, confidence)
+    details = _beside(differences, first, second, False, confidence)
     return _pair_estimate(differences, first, second, papers, seed, resamples, confidence, method, details)
 
 
-def pair_interval(values: Iterable[Any], pairs: Iterable[Pair], *, confidence: float = 0.95) -> Estimate:
+def pair_interval(
+    values: Iterable[Any], pairs: Iterable[Pair], *, credits: bool = True, confidence: float = 0.95
+) -> Estimate:
     """Estimate the mean of pair values with an interval from the covariance of pairs that share a paper.
 
     Where papers are exchangeable, every two pairs with a common paper have one covariance, and pairs without have none.
     That covariance (0 if negative) and the variance of a pair are estimated by moments, corrected for the estimated
-    mean (`pair_components`), and give the variance of the mean. Zeros and ones get Wilson's interval on the number of
-    independent pairs with that variance (Kish 1965), anything else a symmetric one; the quantile is Student's with the
-    effective number of pairs less one as degrees of freedom, because few hubs can decide everything.
+    mean (`pair_components`), and give the variance of the mean. Credits (0 to 1) get Wilson's interval on the number of
+    independent pairs with that variance (Kish 1965), values on another scale (`credits=False`: differences) a symmetric
+    one; the quantile is Student's with the effective number of pairs less one as degrees of freedom, because few hubs
+    can decide everything.
     `details`: `standard_error`, `degrees_of_freedom`, `pair_variance`, `paper_covariance`. All or none correct: Wilson
     on the effective number of pairs.
     """
     values, first, second, papers = _pair_rows(values, pairs)
     n, method = len(values), "variance components of papers and pairs"
     check_confidence(confidence)
+    if credits:
+        check_credits(values)
     if n < 2:
         reason = "one pair gives no interval" if n else _EMPTY
         return Estimate(float(values[0]) if n else None, None, None, n, papers, method, confidence, reason)
     value = math.fsum(values) / n
     effective = effective_pairs(first, second, papers)
-    binary = bool(np.isin(values, (0.0, 1.0)).all())
-    if binary and value in (0.0, 1.0):
-        low, high = wilson_bounds(value * effective, effective, confidence)
-        reason = ("all" if value else "none") + f" correct: interval by Wilson on {effective:.4g} independent pairs"
-        return Estimate(value, low, high, n, papers, "Wilson on pairs", confidence, reason)
+    if credits and value in (0.0, 1.0):
+        return all_or_none(value, effective, n, papers, confidence)
     components = pair_components(values - value, first, second, papers)
     if components is None or components[0] <= 1e-15 * max(1.0, value * value):
         reason = "nearly every pair shares a paper with every other" if components is None else "all values are equal"
         return Estimate(value, None, None, n, papers, method, confidence, reason + ", so there is no interval")
     error = math.sqrt(components[0])
-    quantile, freedom = _student(confidence, effective)
+    quantile, freedom = student(confidence, effective)
     details = {"standard_error": error, "degrees_of_freedom": freedom, "pair_variance": components[1],
                "paper_covariance": components[2]}
-    if binary:
+    if credits:
         low, high = score_bounds(value, value * (1 - value) / components[0], quantile)
     else:
         low, high = value - quantile * error, value + quantile * error
     return Estimate(value, low, high, n, papers, method, confidence, "", details)
-
-
-def _student(confidence: float, effective: float) -> tuple[float, float]:
-    from scipy.stats import t
-
-    freedom = max(1.0, effective - 1)
-    return float(t.ppf(0.5 + confidence / 2, freedom)), freedom
 
 
 def pair_components(
@@ -169,8 +165,10 @@ def pair_codes(pairs: Iterable[Pair]) -> tuple[np.ndarray, np.ndarray, list[Hash
     return codes[0::2], codes[1::2], names
 
 
-def _beside(values: np.ndarray, first: np.ndarray, second: np.ndarray, confidence: float) -> dict[str, Any]:
-    wide = pair_interval(values, np.column_stack([first, second]).tolist(), confidence=confidence)
+def _beside(
+    values: np.ndarray, first: np.ndarray, second: np.ndarray, credits: bool, confidence: float
+) -> dict[str, Any]:
+    wide = pair_interval(values, np.column_stack([first, second]).tolist(), credits=credits, confidence=confidence)
     return {"pair_interval": (wide.low, wide.high)}
 
 
