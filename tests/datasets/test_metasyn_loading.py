@@ -283,6 +283,16 @@ def test_bad_input_is_one_clear_error(name: str, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_folder_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    _write_json(tmp_path, REVIEWS, CORPUS)
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(DataError, match=r"cannot be read \(Permission denied\)"):
+        datasets.load(tmp_path)
+
+
 @pytest.mark.parametrize(("text", "message"), [
     ('[{"ID": 1', r"corpus\.json is not readable JSON"), ('"text"', r"holds str"), ("[1]", r"record 1: int instead of an object"),
     ('{"ID": 104, "title": "A", "abstract": "B"}\n{"ID": 10', r"corpus\.json, line 2 is not readable JSON"),

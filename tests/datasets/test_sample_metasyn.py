@@ -26,21 +26,26 @@ def data() -> Dataset:
     return datasets.load("sample")
 
 
-def test_the_committed_sample_is_what_the_code_makes(data: Dataset, tmp_path: Path) -> None:
-    sample.write_sample(tmp_path)
-    assert datasets.load(tmp_path).checksum == data.checksum, (
-        "run `python -m litsynth.datasets.sample`"
-    )
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample, written anew in this process."""
+    folder = tmp_path_factory.mktemp("sample")
+    sample.write_sample(folder)
+    return folder
 
 
-def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("1", "2"):
-        subprocess.run([sys.executable, "-m", "litsynth.datasets.sample", str(tmp_path / name), "--seed", "5"], check=True,
-                       env={**os.environ, "PYTHONHASHSEED": name})  # fmt: skip
-    names = sorted(path.name for path in (tmp_path / "1").iterdir())
+def test_the_committed_sample_is_what_the_code_makes(data: Dataset, made: Path) -> None:
+    assert datasets.load(made).checksum == data.checksum, "run `python -m litsynth.datasets.sample`"
+    assert sorted(path.name for path in made.iterdir()) == sorted(path.name for path in data.folder.iterdir())
+
+
+def test_another_process_writes_the_same_bytes(made: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "litsynth.datasets.sample", str(tmp_path)]
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": "7"})
+    names = sorted(path.name for path in tmp_path.iterdir())
     assert "corpus.parquet" in names
     for name in names:
-        assert sha256_file(tmp_path / "1" / name) == sha256_file(tmp_path / "2" / name)
+        assert sha256_file(tmp_path / name) == sha256_file(made / name)
 
 
 def test_another_seed_makes_another_sample_of_the_same_make(data: Dataset) -> None:

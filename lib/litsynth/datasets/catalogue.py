@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -105,7 +106,7 @@ def source_of(name: str) -> Source:
     for source in known.values():
         if source.kind == "hub" and source.location == identifier and not revision:
             return source
-    if identifier.count("/") == 1 and all(identifier.split("/")) and not identifier.startswith((".", "~")):
+    if re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", identifier):
         return Source(
             name=identifier.replace("/", "--"),
             kind="hub",
@@ -140,8 +141,9 @@ def load(name_or_folder: str | Path, *, allow_missing_links: bool = False) -> Da
     source = source_of(text)
     if not source.is_present:
         remedy = f"litsynth data fetch {text}" if source.kind != "folder" else "restore the folder from the repository"
+        nothing = "" if source.name in known else f"there is no folder {text!r}, and "
         raise DataError(
-            f"data set {text!r} is not on this machine (looked in {source.folder})",
+            f"{nothing}data set {text!r} is not on this machine (looked in {source.folder})",
             expected=f"its files from {source.location}",
             remedy=remedy,
         )

@@ -34,7 +34,8 @@ _RIS_KEYS = {
     "year": ("year", "publication_year", "date"),
     "journal": ("journal_name", "alternate_title3", "alternate_title2", "secondary_title"),
 }
-_RIS_TAG = re.compile(r"^([A-Z][A-Z0-9])  ?-(?: (.*)|\s*)$")
+_RIS_TAG = re.compile(r"^([A-Z][A-Z0-9])  -(?: (.*)|\s*)$")
+_RIS_LOOSE_TAG = re.compile(r"^([A-Z][A-Z0-9]) -(?: (.*)|\s*)$")  # where a file writes all its tags so
 _RIS_NOISE = re.compile(r"^(?:\d+\.?|<\d+>|\[\d+\]|record\s+#?\d+(?:\s+of\s+\d+)?|https?://\S+)$", re.IGNORECASE)
 _NBIB_TAG = re.compile(r"^[A-Z]{2,4} {0,2}- ")
 
@@ -161,9 +162,10 @@ def _read_ris(text: str, report: FileReport, path: Path) -> None:
 def _ris_records(text: str, report: FileReport) -> Iterator[list[str]]:
     """Yield each record's lines with wrapped ones joined; everything between records, and noise within, is noted."""
     current: list[str] | None = None
+    pattern = _RIS_TAG if re.search(r"^TY  -", text, re.MULTILINE) else _RIS_LOOSE_TAG
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
         line = line.rstrip()
-        match = _RIS_TAG.match(line.lstrip())
+        match = pattern.match(line.lstrip())
         tag = match.group(1) if match else None
         if tag == "TY":
             if current:  # the record before lacks its ER line

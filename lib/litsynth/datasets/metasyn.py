@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -84,17 +86,30 @@ def load_review_part(layout: Layout, *, allow_missing_links: bool = False) -> di
 def read_corpus(paths: Sequence[Path]) -> dict[int, Article]:
     """Return the articles of one or several corpus files by ID, in source order; none at all is an error."""
     corpus: dict[int, Article] = {}
-    for path in paths:
-        for block in read_blocks(path, CORPUS_FIELDS):
-            for row, article in enumerate(_articles(block)):
-                if article.id in corpus:
-                    _refuse_twice("article", article.id, block.where(row))
-                corpus[article.id] = article
+    with _collection_paused():
+        for path in paths:
+            for block in read_blocks(path, CORPUS_FIELDS):
+                for row, article in enumerate(_articles(block)):
+                    if article.id in corpus:
+                        _refuse_twice("article", article.id, block.where(row))
+                    corpus[article.id] = article
     if not corpus:
         raise DataError(
             f"{few(paths)} holds no article", expected="at least one row", remedy="write or fetch the corpus again"
         )
     return corpus
+
+
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """Pause the search for reference cycles: none arise here, and walking a growing corpus takes long."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _articles(block: Block) -> list[Article]:
