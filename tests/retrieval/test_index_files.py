@@ -37,7 +37,7 @@ def test_a_full_disk_keeps_the_older_index(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="could not be written"):
         write_index(tmp_path / "index", CONTENT, fail_full)
     assert [path.name for path in tmp_path.iterdir()] == ["index"]
-    assert read_manifest(tmp_path / "index")["files"] == {"number": 1}
+    assert read_manifest(tmp_path / "index", ["test"])["files"] == {"number": 1}
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root, to mount a small disk")
@@ -67,16 +67,18 @@ def test_a_folder_with_other_content_is_never_replaced(tmp_path: Path) -> None:
 
 def test_what_is_no_whole_index_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"does not exist.*litsynth index"):
-        read_manifest(tmp_path / "nowhere")
+        read_manifest(tmp_path / "nowhere", ["test"])
     with pytest.raises(DataError, match=r"has no index\.json"):
-        read_manifest(tmp_path)
+        read_manifest(tmp_path, ["test"])
     write_index(tmp_path / "index", CONTENT, write_number)
+    with pytest.raises(IndexMismatchError, match="of kind test, this retriever needs flat or hnsw"):
+        read_manifest(tmp_path / "index", ["flat", "hnsw"])
     (tmp_path / "index" / "number").unlink()
     with pytest.raises(DataError, match="number is missing"):
-        read_manifest(tmp_path / "index")
+        read_manifest(tmp_path / "index", ["test"])
     write_json(tmp_path / "index" / MANIFEST, {**read_json(tmp_path / "index" / MANIFEST), "format": 99})
     with pytest.raises(IndexMismatchError, match="format 99"):
-        read_manifest(tmp_path / "index")
+        read_manifest(tmp_path / "index", ["test"])
 
 
 def test_every_difference_is_named_with_both_sides(tmp_path: Path) -> None:
@@ -91,7 +93,7 @@ def test_a_hybrid_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: py
     hybrid = HybridRetriever("hybrid:bm25+flat", [bm25, flat])
     manifest = hybrid.save(tmp_path / "out" / "index")
     assert set(manifest["details"]["parts"]) == {"bm25", "flat"}
-    assert "flat/vectors.npy" in read_manifest(tmp_path / "out" / "index")["files"]
+    assert "flat/vectors.npy" in read_manifest(tmp_path / "out" / "index", ["hybrid"])["files"]
 
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

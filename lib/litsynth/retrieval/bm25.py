@@ -107,6 +107,6 @@ class Bm25Retriever:
         """Open a saved index memory-mapped; raises `IndexMismatchError` for one of another corpus or definition."""
         import bm25s
 
-        check_identity(directory, read_manifest(directory)["identity"], _identity(corpus))
+        check_identity(directory, read_manifest(directory, ("bm25",))["identity"], _identity(corpus))
         with readable(directory):
             return cls(corpus, bm25s.BM25.load(directory, mmap=True, show_progress=False))

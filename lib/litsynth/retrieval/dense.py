@@ -145,7 +145,7 @@ def load_dense(directory: Path, name: str, corpus: SearchCorpus, encoder: Encode
 
     Raises `IndexMismatchError` when it was built with another encoder or over another corpus.
     """
-    stored = read_manifest(directory)["identity"]
+    stored = read_manifest(directory, ("flat", "hnsw"))["identity"]
     with readable(directory):
         wanted = {**_identity(corpus, encoder), "kind": kind or stored["kind"]}
         if stored["kind"] == "hnsw":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -69,8 +69,11 @@ def _free_space(directory: Path) -> str:
     return f"{shutil.disk_usage(existing).free / 1e6:.0f} MB"
 
 
-def read_manifest(directory: Path) -> dict[str, Any]:
-    """Return the manifest of an index directory; raises `DataError` when there is none or a file is missing or cut."""
+def read_manifest(directory: Path, kinds: Collection[str]) -> dict[str, Any]:
+    """Return the manifest of an index directory of one of these kinds (bm25, flat, hnsw, hybrid).
+
+    Raises `DataError` when there is none or a file is missing or cut, `IndexMismatchError` for another kind.
+    """
     directory = Path(directory)
     if not (directory / MANIFEST).is_file():
         state = "has no " + MANIFEST if directory.is_dir() else "does not exist"
@@ -81,6 +84,10 @@ def read_manifest(directory: Path) -> dict[str, Any]:
         found = manifest.get("format") if isinstance(manifest, dict) else None
         raise IndexMismatchError(f"the index {directory} has format {found!r}, this version reads {FORMAT}",
                                  remedy="build it again with `litsynth index`")
+    if manifest.get("kind") not in kinds:
+        raise IndexMismatchError(f"the index {directory} is of kind {manifest.get('kind')}, this retriever needs "
+                                 f"{' or '.join(kinds)}", expected="an index of this retriever",
+                                 remedy="choose the index that belongs to it, or build one with `litsynth index`")
     with readable(directory):
         for name, size in manifest["files"].items():
             if not (directory / name).is_file():

@@ -90,7 +90,7 @@ def open_retriever(name: str, dataset: Dataset, index_dir: str | Path | None = N
     """
     hybrid = len(parts_of(name)) > 1
     if hybrid and index_dir is not None:
-        read_manifest(Path(index_dir))  # says when there is none, or when it is not whole
+        read_manifest(Path(index_dir), ("hybrid",))  # says when there is none, or when it is not whole
 
     def place(part: str) -> Path | None:
         if index_dir is None:
