@@ -75,7 +75,7 @@ PHRASES: dict[str, tuple[str, ...]] = {
         "Clinicians often meet {P} and have little to offer.", "Interest in {A} has grown over the last decade.",
     ),
     "method_PI": (
-        "In {aD} at {S}, {N} participants ({P}) were assigned to {A} or {C} and followed for {F}; the main endpoint was {O}.",
+        "In {aD} at {S}, {N} participants ({P}) received {A} or {C} and were followed for {F}; the main endpoint was {O}.",
         "We enrolled {N} {P} in {aD}. They received {A} or {C} for {F}. The outcome of interest was {O}.",
         "This was {aD} comparing {A} with {C}. Eligible were {P} (n = {N}) from {S}. {O} was recorded over {F}.",
         "{N} subjects, all {P}, took part in {aD}: one group had {A}, the other {C}. Assessors counted {O} during {F}.",

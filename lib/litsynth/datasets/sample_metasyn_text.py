@@ -46,7 +46,7 @@ def _fill(rng: np.random.Generator, template: str, wording: Wording) -> str:
         x=int(rng.integers(3, 60)), y=int(rng.integers(2, 40)), z=f"{rng.random() * 0.9 + 0.02:.2f}",
         d=int(rng.integers(3, 10)),
     )  # fmt: skip
-    return text[:1].upper() + text[1:]
+    return re.sub(r"(?:^|[.?] )[a-z]", lambda start: start.group().upper(), text)
 
 
 def title(rng: np.random.Generator, wording: Wording) -> str:
