@@ -20,6 +20,7 @@ from litsynth.errors import DataError
 from litsynth.records import Estimate
 from litsynth.stats.agreement import cohen_kappa
 from litsynth.stats.bootstrap import interval_from
+from litsynth.stats.clusters import student
 from litsynth.stats.inputs import check_confidence, is_missing, label_codes, same_length
 from litsynth.stats.resampling import RESAMPLES, resampled_sums, unit_sums
 
@@ -79,8 +80,6 @@ def gwet_ac1(votes: Votes, confidence: float = 0.95) -> Estimate:
     Formulas of Gwet (2014, Handbook of Inter-Rater Reliability, 4th ed., chapter 5); missing votes allowed. Two judges:
     `gwet_ac1(zip(a, b))`. Bounds are cut at −1 and 1.
     """
-    from scipy.stats import t
-
     counts, labels = vote_counts(votes)
     check_confidence(confidence)
     counts = counts[counts.sum(axis=1) > 0]
@@ -106,7 +105,7 @@ def gwet_ac1(votes: Votes, confidence: float = 0.95) -> Estimate:
     if error < 1e-12:
         reason = "one item gives no interval" if n == 1 else "all judges agree: the standard error is 0"
         return Estimate(value, None, None, n, n, method, confidence, reason, details)
-    half = float(t.ppf(0.5 + confidence / 2, n - 1)) * error
+    half = student(confidence, n)[0] * error
     return Estimate(value, max(-1.0, value - half), min(1.0, value + half), n, n, method, confidence, "",
                     {**details, "expected_agreement": expected, "standard_error": error})
 
