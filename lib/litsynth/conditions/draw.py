@@ -21,6 +21,8 @@ from litsynth.errors import DataError, ParameterError
 from litsynth.records import CandidateSet, Paper, Question
 
 _Keys = Callable[[int], np.ndarray]
+_Pool = tuple[np.ndarray, list[int]]
+_NOTHING: _Pool = (np.array([], dtype=object), [])
 _LOCAL = threading.local()
 _HALF = (1 << 128) - 1
 
@@ -44,13 +46,12 @@ def candidate_set(
     if rule.control_of:
         return _control(question, rule, n, pools, seed)
     keys = _keys(question.id, rule.name, n, seed)
-    similar, unrelated = _counts(rule, n, pools.sizes(question))
+    near = _without(pools.similar(question.paper_ids), question.paper_ids) if rule.similar else _NOTHING
+    far = _without(pools.unrelated, question.paper_ids) if rule.unrelated else _NOTHING
+    similar, unrelated = _counts(rule, n, PoolSizes(_size(near), _size(far)))
     answers = question.paper_ids if rule.answer_present else ()
-    members = np.concatenate([
-        np.array(sorted(answers), dtype=object),
-        _draw(keys, pools.similar(question.paper_ids), question.paper_ids, similar),
-        _draw(keys, pools.unrelated, question.paper_ids, unrelated),
-    ])
+    members = np.concatenate([np.array(sorted(answers), dtype=object), _draw(keys, near, similar),
+                              _draw(keys, far, unrelated)])
     if not len(members):
         raise _empty(question, rule)
     order = keys(len(members)).argsort(kind="stable")
@@ -91,7 +92,7 @@ def _result(question: Question, rule: Condition, n: int, members: list[str], gol
 def _counts(rule: Condition, n: int, sizes: PoolSizes) -> tuple[int, int]:
     """Return how many similar and unrelated papers to draw for a requested `n`."""
     others = n - (rule.sources if rule.answer_present else 0)
-    similar, unrelated = sizes.similar * rule.similar, sizes.unrelated * rule.unrelated
+    similar, unrelated = sizes.similar, sizes.unrelated
     if not (rule.similar and rule.unrelated):
         return min(others, similar), min(others, unrelated)
     wanted = (others + 1) // 3  # others / 3 to the nearest whole number: thirds have no ties
@@ -122,15 +123,24 @@ def _chosen(keys: _Keys, size: int, count: int) -> np.ndarray:
     return chosen
 
 
-def _draw(keys: _Keys, pool: np.ndarray, excluded: Iterable[str], count: int) -> np.ndarray:
-    """Draw `count` ids from a sorted pool without replacement, `excluded` ids having left it beforehand."""
+def _without(pool: np.ndarray, excluded: Iterable[str]) -> _Pool:
+    """Return a sorted pool with the places in it that no draw may take."""
+    return pool, positions(pool, excluded)
+
+
+def _size(pool: _Pool) -> int:
+    return len(pool[0]) - len(pool[1])
+
+
+def _draw(keys: _Keys, pool: _Pool, count: int) -> np.ndarray:
+    """Draw `count` ids from a pool without replacement, its barred places having left it beforehand."""
+    ids, barred = pool
     if not count:
-        return pool[:0]
-    barred = positions(pool, excluded)
-    chosen = _chosen(keys, len(pool) - len(barred), count)
+        return ids[:0]
+    chosen = _chosen(keys, _size(pool), count)
     for place in barred:
         chosen[chosen >= place] += 1
-    return pool[chosen]
+    return ids[chosen]
 
 
 def _known(question: Question, pools: Pools) -> Question:
