@@ -228,7 +228,7 @@ def test_command_prints_every_finding_and_fails_on_errors(tmp_path):
     sound, broken = write(tmp_path / "sound", tables()), write(tmp_path / "broken", tables(facts=[bad, bad]))
     done = CliRunner().invoke(app, ["bank", "validate", str(sound)])
     assert done.exit_code == 0
-    assert done.output == "3 papers, 2 facts, 2 questions: 0 error(s), 0 warning(s)\n"
+    assert done.output == "3 papers, 2 facts, 2 questions, 0 errors, 0 warnings\n"
     done = CliRunner().invoke(app, ["bank", "validate", str(broken)])
     assert done.exit_code == 1
     assert "error: facts.parquet, row 3 (f3): its quote is not verbatim in paper 'a': 'Silk.'" in done.output

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -27,25 +26,22 @@ def validate_command(
 ) -> None:
     """Name every row that breaks a rule of the bank; exit with 1 when there is an error among them."""
     from litsynth.datasets.litbench import read_part
-    from litsynth.datasets.litbench_validate import validate
+    from litsynth.datasets.litbench_validate import counts, validate
 
     part = read_part(folder)
     # Errors first; the sort is stable, so rows keep their order.
     findings = sorted(validate(part), key=lambda finding: finding.severity != "error")
-    counts = Counter(finding.severity for finding in findings)
+    totals = counts(part, findings)
     shown = findings[:limit] if limit else findings
     if as_json:
-        typer.echo(dumps({"papers": len(part.papers), "facts": len(part.facts), "questions": len(part.questions),
-                          "errors": counts["error"], "warnings": counts["warning"],
-                          "findings": [dataclasses.asdict(finding) for finding in shown]}, indent=2))
+        typer.echo(dumps({**totals, "findings": [dataclasses.asdict(finding) for finding in shown]}, indent=2))
     else:
         for finding in shown:
             typer.echo(f"{finding.severity}: {finding.file}, row {finding.row} ({finding.id}): {finding.problem}")
         if len(shown) < len(findings):
             typer.echo(f"… and {len(findings) - len(shown)} more (--limit 0 prints all)")
-        typer.echo(f"{len(part.papers)} papers, {len(part.facts)} facts, {len(part.questions)} questions: "
-                   f"{counts['error']} error(s), {counts['warning']} warning(s)")
-    if counts["error"]:
+        typer.echo(", ".join(f"{number} {name}" for name, number in totals.items()))
+    if totals["errors"]:
         raise typer.Exit(1)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -35,6 +36,13 @@ class Finding:
 def validate(part: LitbenchPart) -> list[Finding]:
     """Return everything wrong with a bank, in the order of its rows: errors that break scoring, and warnings."""
     return list(_findings(part, structural_only=False))
+
+
+def counts(part: LitbenchPart, findings: Sequence[Finding]) -> dict[str, int]:
+    """Return how many papers, facts and questions a bank has, and how many errors and warnings."""
+    severities = Counter(finding.severity for finding in findings)
+    return {"papers": len(part.papers), "facts": len(part.facts), "questions": len(part.questions),
+            "errors": severities["error"], "warnings": severities["warning"]}
 
 
 def structural_findings(part: LitbenchPart) -> list[Finding]:
