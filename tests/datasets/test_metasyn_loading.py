@@ -237,6 +237,13 @@ def _labels(**columns: list) -> Callable[[Path], None]:
     return write
 
 
+def _broken_text(folder: Path) -> None:
+    _write_parquet(folder, REVIEWS, CORPUS)
+    path = folder / "corpus.parquet"
+    pd.DataFrame(CORPUS).to_parquet(path, compression=None)
+    path.write_bytes(path.read_bytes().replace(b"More text.", b"More \xff\xfext."))
+
+
 BAD_INPUTS: dict[str, tuple[Callable[[Path], None], str]] = {
     "missing column": (_without("reviews", "Research_Question"),
                        r"reviews\.parquet has no column Research_Question; columns found: ID, .*Expected: Research_Question or question"),
@@ -261,6 +268,7 @@ BAD_INPUTS: dict[str, tuple[Callable[[Path], None], str]] = {
     "empty corpus": (_empty_corpus, r"corpus\.json holds no article"),
     "truncated Parquet": (_then("corpus.parquet", None), r"corpus\.parquet is not a readable Parquet file.*may have been cut off"),
     "garbage Parquet": (_then("reviews.parquet", b"hello"), r"reviews\.parquet is not a readable Parquet file"),
+    "broken text in Parquet": (_broken_text, r"corpus\.parquet is not a readable Parquet file .*utf-8"),
     "empty Parquet file": (_then("corpus.parquet", b""), r"corpus\.parquet is not a readable Parquet file"),
     "no corpus": (_only("corpus"), r"has no corpus table; it holds: reviews\.json.*Expected: reviews and corpus as \.parquet"),
     "no reviews": (_only("reviews"), r"has no reviews table; it holds: corpus\.json"),

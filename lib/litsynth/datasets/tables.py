@@ -111,7 +111,7 @@ def _read_parquet(path: Path, fields: Sequence[Field], extra: bool) -> Iterator[
                 rest = {name: batch.column(name).to_pylist() for name in others}
                 yield Block(path, "row", range(start, start + batch.num_rows), columns, rest)
                 start += batch.num_rows
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise DataError(
             f"{path} is not a readable Parquet file ({(str(error) or type(error).__name__).splitlines()[0]})",
             expected="a complete Parquet file",
