@@ -102,6 +102,7 @@ def test_judges_see_question_fact_quote_and_response_as_data_on_lines_of_their_o
     ("Relapse occurred in 12 of 404 adults given zelamine over two years.", False),  # other numbers
     ("Relapse did not occur in 102 of 204 adults given zelamine over two years.", False),  # negation
     ("Barley grew on northern plots.", False), ("", False),
+    (f"{RELAPSE}\nBarley did not grow on any of the 12 northern plots, nor anywhere else.", True),  # one line a fact
 ])
 def test_lexical_judge_compares_words_numbers_and_negation(answer: str, verdict: bool) -> None:
     vote = LexicalJudge().judge_many([JudgeCase.of(SINGLE.text, FACTS["F1"], response(answer=answer))])[0]

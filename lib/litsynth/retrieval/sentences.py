@@ -21,12 +21,14 @@ _OPENERS = frozenset(
     these they this those three thus to two under until we what when whereas whether which while who
     with""".split()  # noqa: SIM905
 )
+_STOP = r"""(?P<stop>[.!?]+["'”’)\]]*)\s+(?=["'“‘(\[]*[^\W_a-zà-öø-ÿ])"""  # a stop, then a capital letter or a digit
+_END_ON_ONE_LINE = re.compile(_STOP)
 _END = re.compile(
-    r"""(?P<stop>[.!?]+["'”’)\]]*)\s+(?=["'“‘(\[]*[^\W_a-zà-öø-ÿ])"""  # a stop, then a capital letter or a digit
-    r"""|(?P<paragraph>[^\S\n]*\n[^\S\n]*\n\s*)"""  # a blank line
-    r"""|(?P<row>(?<=[|\t])[^\S\n]*\n\s*|[^\S\n]*\n\s*(?=[^\n]*[|\t]))"""  # the end of a table row
+    _STOP
+    + r"|(?P<paragraph>[^\S\n]*\n[^\S\n]*\n\s*)"  # a blank line
+    + r"|(?P<row>(?<=[|\t])[^\S\n]*\n\s*|[^\S\n]*\n\s*(?=[^\n]*[|\t]))"  # the end of a table row
 )
-_LAST_WORD = re.compile(r"[^\s(\[\"'“‘]+$")
+_OPENING_SIGNS = "([\"'“‘"
 _NEXT_WORD = re.compile(r"[\"'“‘(\[]*(\w+)")
 
 
@@ -39,7 +41,8 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     start = 0
-    for match in _END.finditer(text):
+    # The signs of paragraphs and rows are slow to look for, and most sections have no line break.
+    for match in (_END if "\n" in text else _END_ON_ONE_LINE).finditer(text):
         if match["stop"] and not _ends_sentence(text, start, match):
             continue
         _append(spans, text, start, match.end("stop") if match["stop"] else match.start())
@@ -52,9 +55,9 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     """Tell whether the stop that `match` found ends the sentence begun at `start`."""
     if match["stop"] != ".":
         return True
-    before = _LAST_WORD.search(text, start, match.start("stop"))
+    before = text[max(start, match.start("stop") - 40):match.start("stop")].split()
     after = _NEXT_WORD.match(text, match.end())
-    word = before.group() if before else ""
+    word = before[-1].lstrip(_OPENING_SIGNS) if before else ""
     following = after.group(1) if after else ""
     lowered = word.lower()
     if lowered in _NEVER_LAST:

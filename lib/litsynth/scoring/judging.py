@@ -114,12 +114,13 @@ _LABEL = re.compile(r"\W*(yes|no|maybe)\b(?:\W|$)")
 class LexicalJudge:
     """A judge without a model: it compares words, for tests and for runs without any endpoint.
 
-    It says yes when all of these hold, `reference` being the fact's statement or its quote, whichever is nearer:
+    It says yes when all of these hold. `reference` is the fact's statement or its quote and `answer` the whole answer
+    or a line of it (systems write one line a fact), whichever pair is nearest:
     1. F1 of the words of answer and reference is at least `least_overlap` (words folded, stop words dropped);
     2. at least `least_numbers` of the reference's numbers stand in the answer;
     3. both or neither contain a negation (no, not, nor, never, none, neither, without, cannot, n't);
     4. where the fact has a label (yes, no, maybe) and the answer begins with one, they agree.
-    An answer that is a label and nothing else is judged by the label alone. It knows no meaning: a
+    An answer that is a label and nothing else is judged by the label alone. This judge knows no meaning: a
     paraphrase fails and a near copy with one wrong word may pass, so its results are labelled as lexical.
     """
 
@@ -137,21 +138,27 @@ class LexicalJudge:
         return [self._vote(case) for case in cases]
 
     def _vote(self, case: JudgeCase) -> Vote:
-        answer, label = fold(case.answer), (case.fact.label or "").casefold()
-        stated = _LABEL.match(answer)
-        if label in ("yes", "no", "maybe") and stated:
-            if stated.group(1) != label:
-                return Vote(self.name, False, reason=f"says {stated.group(1)}, the label is {label}")
-            if not _content(answer[stated.end():]):
-                return Vote(self.name, True, reason="the label agrees")
-        references = [fold(text) for text in (case.fact.statement, case.fact.quote)]
-        overlap, reference = max(((word_f1(answer, text), text) for text in references), key=lambda pair: pair[0])
+        label = (case.fact.label or "").casefold()
+        label = label if label in ("yes", "no", "maybe") else ""
+        whole = fold(case.answer)
+        stated = _LABEL.match(whole) if label else None
+        if stated and not _content(whole[stated.end():]):
+            agrees = stated.group(1) == label
+            return Vote(self.name, agrees, reason=f"says {stated.group(1)}, the label is {label}")
+        answers = list(dict.fromkeys((whole, *map(fold, case.answer.splitlines()))))
+        references = (fold(case.fact.statement), fold(case.fact.quote))
+        overlap, answer, reference = max(
+            ((word_f1(answer, text), answer, text) for answer in answers for text in references),
+            key=lambda found: found[0])
+        stated = _LABEL.match(answer) if label else None
         wanted = set(_NUMBER.findall(reference))
         numbers = len(wanted & set(_NUMBER.findall(answer))) / len(wanted) if wanted else 1.0
-        negated = bool(_NEGATION.search(answer)) != bool(_NEGATION.search(reference))
-        verdict = overlap >= self.least_overlap and numbers >= self.least_numbers and not negated
-        return Vote(self.name, verdict, reason=f"F1 {overlap:.2f}, numbers {numbers:.2f}, "
-                                               f"negation {'differs' if negated else 'agrees'}")
+        problems = [said for said, wrong in (
+            ("negation differs", bool(_NEGATION.search(answer)) != bool(_NEGATION.search(reference))),
+            (f"the label is {label}", stated is not None and stated.group(1) != label),
+        ) if wrong]
+        verdict = overlap >= self.least_overlap and numbers >= self.least_numbers and not problems
+        return Vote(self.name, verdict, reason=", ".join((f"F1 {overlap:.2f}", f"numbers {numbers:.2f}", *problems)))
 
 
 def _content(folded: str) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from litsynth.errors import ParameterError
+from litsynth.llm.fencing import one_line
 from litsynth.records import LanguageModel, Passage, QuestionTask, Quotation, Response, Searcher, Trace
 from litsynth.retrieval.passages import terms
 from litsynth.retrieval.sentences import sentence_spans
@@ -78,9 +79,9 @@ class Extractive:
        with the highest coverage is named (ties: the higher passage score, then the earlier rank).
     3. Its sentence with the highest share of the question's terms is the answer and the quotation; a sentence that
        announces an aim or asks a question counts `aim_factor` of its share (ties: earlier in the search result).
-    4. Coverage below `refusal_threshold` is an explicit refusal. The default is calibrated on the synthetic sample alone:
-       over T1 to T4 against T6 and T6s, the mean of answered-when-present and refused-when-withheld is highest (0.66)
-       from 0.35 to 0.40. Where questions share more words with their papers a higher one separates better.
+    4. Coverage below `refusal_threshold` is an explicit refusal. The default is calibrated on the synthetic sample
+       alone: over T1 to T4 against T6 and T6s, the mean of answered-when-present and refused-when-withheld is
+       highest (0.66) from 0.35 to 0.40. Where questions share more words with their papers a higher one is better.
 
     A question for two papers is split in two (`split_question`; unsplit, both halves are the whole question), each
     half is answered and refused by itself, and the two papers must differ: of all pairs of different papers the
@@ -118,10 +119,9 @@ class Extractive:
                          "refused": refused}
                         for part, find, refused in zip(parts, chosen, refusals, strict=True)),
         )
-        texts = [DECLINED if refused or find is None else find.sentence
-                 for find, refused in zip(chosen, refusals, strict=True)]
         return Response(
-            question_id=task.id, system=self.name, answer=" ".join(texts) if kept else DECLINED, refused=all(refusals),
+            question_id=task.id, system=self.name, refused=all(refusals),
+            answer="\n".join(one_line(find.sentence) for find in kept) or DECLINED,
             paper_ids=tuple(find.paper_id for find in kept),
             quotations=tuple(Quotation(find.paper_id, find.sentence) for find in kept),
             refusals=refusals if task.sources == 2 else (), trace=trace,
