@@ -206,9 +206,9 @@ class _Run:
     def budget(self) -> str:
         return "Left: " + ", ".join(f"{count} {name}" for name, count in self.left.items()) + "."
 
-    def note(self, completion: Completion, **facts: Any) -> None:
+    def note(self, completion: Completion, **details: Any) -> None:
         self.session.steps.append({"step": self.options.max_steps - self.left["steps"], "protocol": self.dialogue.name,
-                                   "status": completion.status, **facts, "left": dict(self.left)})
+                                   "status": completion.status, **details, "left": dict(self.left)})
 
 
 def _merged(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
