@@ -148,7 +148,8 @@ class CompletionCache:
         names = ("endpoint", "model", "prompt_version", "status", "answers")
         facts["groups"] = [dict(zip(names, row, strict=True)) for row in rows]
         facts["answers"] = sum(row[-1] for row in rows)
-        facts["bytes"] = self.path.stat().st_size
+        log = Path(f"{self.path}-wal")
+        facts["bytes"] = self.path.stat().st_size + (log.stat().st_size if log.exists() else 0)
         return facts
 
     def __len__(self) -> int:

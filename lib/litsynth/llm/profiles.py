@@ -66,7 +66,7 @@ class Profile:
     chat_template: str = ""
 
     def address(self) -> str:
-        """Return the base URL in force, without a slash at the end; raises `ParameterError` for what is no plain address."""
+        """Return the base URL in force without a slash at the end; `ParameterError` for what is no plain address."""
         url = setting(self.base_url_env) or self.base_url or OPENAI_URL
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -111,11 +111,12 @@ _BUILT_IN: dict[str, dict[str, Any]] = {
     "default": {
         "base_url_env": "OPENAI_BASE_URL", "key_env": "OPENAI_API_KEY", "model_env": "OPENAI_MODEL",
     },
-    # One request at a time, because batched ones change the last digits and with them, now and then, a word.
+    # One request at a time: on few cores several at once are no quicker, and one alone is the same everywhere.
+    # The stop goes with the plain template that the packaged base model is given.
     "local": {
         "kind": "embedded", "model": "gemma-3-270m-q4_k_m", "price_in": 0.0, "price_out": 0.0, "context_window": 8192,
         "max_tokens": 256, "concurrency": 1, "timeout": 600.0, "max_retries": 2, "schema_in_prompt": False,
-        "weak": True,
+        "weak": True, "extra": {"stop": ["\n###"]},
     },
 }
 
@@ -248,7 +249,8 @@ def find_profile(name: str) -> Profile:
     from dataclasses import replace
 
     if name.endswith(".gguf"):
-        return replace(known["local"], name=Path(name).stem, model=Path(name).stem, gguf=name, weak=False)
+        return replace(known["local"], name=Path(name).stem, model=Path(name).stem, gguf=name, weak=False,
+                       schema_in_prompt=True, extra={})
     head, colon, model = name.partition(":")
     if colon and model and head in known:
         return replace(known[head], name=name, model=model, model_env="")
