@@ -41,7 +41,8 @@ def id_metrics(
     * conditional_retention |P∩G∩L|/|P∩G| (None when P∩G is empty), post_retrieval_loss |(P∩G)\\L|/|G|;
     * inclusion_recall |L∩G|/|G|, inclusion_precision |L∩G|/(|L|+U), inclusion_f1 their harmonic mean
       (all 0 when nothing was predicted or nothing predicted is right);
-    * screening_accuracy, the share of P whose decision (in L or not) agrees with membership in G (None when P is empty).
+    * screening_accuracy, the share of P whose decision (in L or not) agrees with membership in G (None when P is
+    empty).
     """
     gold, pool, chosen = frozenset(reference or ()), frozenset(retrieved), frozenset(included)
     if not gold:

@@ -11,7 +11,8 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _FOREIGN = re.compile(
-    r"(?:pmc|pubmed|pm|trial|study|candidate|registry|registration|nct|patient|doi|review|rank|list|project|protocol|pmcid)[\s_-]{0,2}[0-9]{0,4}\s?$",
+    r"(?:pmc|pubmed|pm|trial|study|candidate|registry|registration|nct|patient|doi|review|rank|list"
+    r"|project|protocol|pmcid)[\s_-]{0,2}[0-9]{0,4}\s?$",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"[\s\"'([{<#]{0,4}([0-9]{1,12})(?![0-9])(?!\.[0-9])(?![A-Za-z_])")
@@ -27,30 +28,41 @@ _ABSENT = re.compile(
     r"(?:with )?(?:corpus id|id|candidate|article|record|study|entry|number)\b"
     r"|\bno such (?:corpus id|id|candidate|article|record|study|entry)\b"
     r"|\b(?:is |was |are |does |do )?not (?:present |found |listed |available |contained |exist(?:ing)? )?"
-    r"(?:in|within|among|part of) (?:the |this |our )?(?:supplied |candidate |provided |given |retrieved )*(?:pool|candidates?|list|set|corpus)\b"
-    r"|\bdoes not exist\b|\bdoesn't exist\b|\bnon-?existent\b|\bis not (?:present|a (?:real|valid) (?:candidate|corpus id|id))\b"
+    r"(?:in|within|among|part of) (?:the |this |our )?(?:supplied |candidate |provided |given "
+    r"|retrieved )*(?:pool|candidates?|list|set|corpus)\b"
+    r"|\bdoes not exist\b|\bdoesn't exist\b|\bnon-?existent\b|\bis not (?:present|a (?:real"
+    r"|valid) (?:candidate|corpus id|id))\b"
     r"|\bwas not supplied\b|\bno (?:separate|exact|valid|matching) (?:candidate|corpus id|id|record|value)\b"
 )
 _DISCARDED = re.compile(
     r"\b(?:omitted intentionally|intentionally omitted|not (?:usable|applicable)"
-    r"|not (?:further |to be |finally |separately )?included(?! in (?:the )?(?:meta|quantitative|network|pooled|forest))"
+    r"|not (?:further |to be |finally |separately )?included(?! in (?:the )?(?:meta|quantitative|network"
+    r"|pooled|forest))"
     r"|i (?:do|did|will|am) not (?:list|listing|add|adding|include|including|count|counting)\b"
     r"|(?:so|therefore|thus|hence) not (?:added|listed|counted)|withdrawn from (?:this|the) list)\b"
 )
 _DISPUTED = re.compile(
     r"\b(?:disregard (?:this|the above|entry|item)|removed? (?:this|from (?:the )?(?:final )?(?:list|set))"
-    r"|exclude(?:d)? from (?:the |this |final )*(?:included |inclusion |main |meta-analytic )*(?:list|set|synthesis|review|inclusion|adult)"
-    r"|(?:is|was|are|were|be) (?:therefore |thus |hence )?excluded\b(?! (?:if|from the (?:analysis|study)|participants|patients))"
+    r"|exclude(?:d)? from (?:the |this |final )*(?:included |inclusion |main |meta-analytic )*(?:list|set"
+    r"|synthesis|review|inclusion|adult)"
+    r"|(?:is|was|are|were|be) (?:therefore |thus |hence )?excluded\b(?! (?:if|from the (?:analysis|study)"
+    r"|participants|patients))"
     r"|outside the (?:stated |review )?(?:search )?(?:end date|date window)"
     r"|(?:listed|included|entered|added) (?:in error|by mistake|erroneously|by error))\b"
 )
 _VERDICT = re.compile(
-    r"[-–—:|*(\[ ]{0,6}(?:(?:decision|status|verdict|judge?ment|note|action|result|inclusion|included?)\s?[?:=-]{1,2}\s{0,2})?"
+    r"[-–—:|*(\[ ]{0,6}(?:(?:decision|status|verdict|judge?ment|note|action|result|inclusion"
+    r"|included?)\s?[?:=-]{1,2}\s{0,2})?"
     r"(?:excluded?|not eligible|omit(?:ted)?|withdrawn|removed?|ineligible)\b"
-    r"(?!\s(?:\w+\s)?(?:patients|participants|subjects|children|adults|women|men|cases|those|if|when|studies|individuals)\b)"
+    r"(?!\s(?:\w+\s)?(?:patients|participants|subjects|children|adults|women|men|cases|those|if|when"
+    r"|studies|individuals)\b)"
 )
-_INSTEAD = re.compile(r",?\s?\b(?:and )?(?:not|rather than|instead of|no longer)\s[\"'(]{0,2}(?:corpus id\s?:?\s?)?([0-9]{1,12})\b")
-CORRECTION = re.compile(r"\b(?:correct(?:ion|ed|ing)?|actual(?:ly)?|should (?:be|read)|i meant|rectif\w+|erratum)\b", re.IGNORECASE)
+_INSTEAD = re.compile(
+    r",?\s?\b(?:and )?(?:not|rather than|instead of|no longer)\s[\"'(]{0,2}(?:corpus id\s?:?\s?)?([0-9]{1,12})\b"
+)
+CORRECTION = re.compile(
+    r"\b(?:correct(?:ion|ed|ing)?|actual(?:ly)?|should (?:be|read)|i meant|rectif\w+|erratum)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +78,13 @@ class Mention:
 def mentions(text: str) -> list[Mention]:
     """Return the IDs that a label (`Corpus ID: 12`) or a corpus address announces, in order.
 
-    Further numbers after one label count when the label is a plural, when a slash, semicolon or word joins them, or when
-    they follow a comma after a plural; a number after a comma behind a singular label is read as something else (a year).
+    Further numbers after one label count when the label is a plural, when slashes join them, when they are in code
+    ticks, or when they fill the rest of the line; any other number after a singular label is something else (a year).
     """
     found: list[Mention] = []
     for label in _LABEL.finditer(text):
         head = label.group(0).casefold()
-        if head.startswith("id") and _FOREIGN.search(text[max(0, label.start() - 20):label.start()]):
+        if head.startswith("id") and _FOREIGN.search(text[max(0, label.start() - 20) : label.start()]):
             continue
         plural = bool(re.search(r"ids|identifiers|numbers|\(s\)", head))
         found += _numbers_after(text, label.start(), label.end(), plural)
@@ -86,8 +98,12 @@ def _numbers_after(text: str, start: int, position: int, plural: bool) -> list[M
         if not number:
             break
         end = _RANGE_END.match(text, number.end()).end()  # type: ignore[union-attr]  # it also matches nothing
-        doubtful = text[number.end():number.end() + 2].lstrip("\"') ").startswith("?")
-        values.append(Mention(int(number.group(1).replace(",", "")), start if not values else number.start(1), number.end(), doubtful))
+        doubtful = text[number.end() : number.end() + 2].lstrip("\"') ").startswith("?")
+        values.append(
+            Mention(
+                int(number.group(1).replace(",", "")), start if not values else number.start(1), number.end(), doubtful
+            )
+        )
         joint = _JOINT.match(text, end)
         sign = joint.group("sign").casefold() if joint else ""
         typeset = text.startswith("#", joint.end()) if joint else False
@@ -105,7 +121,7 @@ def leading_number(text: str) -> int | None:
 
 
 def withdraws(text: str) -> bool:
-    """Tell whether `text` (an entry, or the part that belongs to one ID) takes the entry back: not included, no such ID."""
+    """Tell whether `text`, the part of an entry that belongs to one ID, takes it back: not included, no such ID."""
     folded = text.casefold()
     return bool(_ABSENT.search(folded) or _DISCARDED.search(folded))
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
-_NOUN = (r"(?:stud(?:y|ies)|articles?|papers?|trials?|records?|publications?|reports?|candidates?|rcts?|reviews?|cohorts?|evidence"
-         r"|meta-analys[ei]s|items?|abstracts?|one)")
+_NOUN = (
+    r"(?:stud(?:y|ies)|articles?|papers?|trials?|records?|publications?|reports?|candidates?|rcts?"
+    r"|reviews?|cohorts?|evidence"
+    r"|meta-analys[ei]s|items?|abstracts?|one)"
+)
 _SHORT = re.compile(
-    r"(?:none|nil|n/a|not applicable|nothing|empty|zero|0|∅|no (?:included |eligible )?" + _NOUN
+    r"(?:none|nil|n/a|not applicable|nothing|empty|zero|0|∅|no (?:included |eligible )?"
+    + _NOUN
     + r"|aucune?|ninguno|nenhum|nessuno|keine|无|没有|无纳入(?:研究|文献)?|空)\W*"
     r"|(?:none|nothing|zero)\b.{0,200}"
     r"|(?:the )?(?:final |included )*(?:list|set) is empty\b.{0,200}"
@@ -15,11 +19,17 @@ _SHORT = re.compile(
 )
 _GENERAL = r"(?:stud(?:y|ies)|articles?|papers?|records?|publications?|candidates?|reports?|one)"
 _STATEMENT = re.compile(
-    r"\b(?:no|none of the|zero|0|not (?:a single|one|any))\s(?:[\w,/-]{1,30}\s){0,8}?" + _GENERAL
-    + r"\b(?:[^.!?\n]{0,200}?)\b(?:(?:was|were|is|are|be|been)\s(?:\w{1,20}\s){0,3}?(?:included|eligible|selected|retained|includable)"
-    r"|(?:met|meets?|satisf(?:y|ied|ies)|fulfil(?:l|led|s)?)\s(?:all|the|every|these|any|both|its|our|strict|full)\b|qualif(?:y|ied|ies)\b)"
+    r"\b(?:no|none of the|zero|0|not (?:a single|one|any))\s(?:[\w,/-]{1,30}\s){0,8}?"
+    + _GENERAL
+    + r"\b(?:[^.!?\n]{0,200}?)\b(?:(?:was|were|is|are|be|been)\s(?:\w{1,20}\s){0,3}?(?:included|eligible"
+    r"|selected|retained|includable)"
+    r"|(?:met|meets?|satisf(?:y|ied|ies)|fulfil(?:l|led|s)?)\s(?:all|the|every|these|any|both|its|our"
+    r"|strict|full)\b|qualif(?:y|ied|ies)\b)"
 )
-_NONE_WERE = re.compile(r"\bnone (?:of (?:the|these) [\w ,-]{1,80} )?(?:was|were|could be|can be|is|are|met|meets?|qualif\w+|satisf\w+|fulfil\w*)\b")
+_NONE_WERE = re.compile(
+    r"\bnone (?:of (?:the|these) [\w ,-]{1,80} )?(?:was|were|could be|can be|is|are|met|meets?|qualif\w+"
+    r"|satisf\w+|fulfil\w*)\b"
+)
 
 
 def says_nothing_included(text: str, *, in_list: bool) -> bool:

@@ -6,22 +6,52 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from litsynth.scoring.selection.corpus_ids import CORRECTION, Mention, disputes, leading_number, mentions, replaced_ids, withdraws
+from litsynth.scoring.selection.corpus_ids import (
+    CORRECTION,
+    Mention,
+    disputes,
+    leading_number,
+    mentions,
+    replaced_ids,
+    withdraws,
+)
 from litsynth.scoring.selection.lines import Line
 from litsynth.scoring.selection.titles import SHORTEST_CHARACTERS, SHORTEST_WORDS, TitleIndex
 
-_ID_COLUMN = re.compile(r"(?:(?:metasyn|local)?[\s_-]*corpus[\s_-]*(?:ids?|identifier|number|no\.?|#)|(?:article|record)[\s_-]*ids?|ids?)\s*(?:\([^()]*\))?", re.IGNORECASE)
-_STATUS_COLUMN = re.compile(r"(?:decision|status|included\??|include\??|verdict|selection|final decision|eligible\??)", re.IGNORECASE)
-_NEGATIVE_CELL = re.compile(r"(?:no|not included|exclude[d]?|ineligible|not eligible|omitted|✗|✘|❌|×|n)\b.*|[✗✘❌×].*", re.IGNORECASE)
+_ID_COLUMN = re.compile(
+    r"(?:(?:metasyn|local)?[\s_-]*corpus[\s_-]*(?:ids?|identifier|number|no\.?|#)|(?:article"
+    r"|record)[\s_-]*ids?|ids?)\s*(?:\([^()]*\))?",
+    re.IGNORECASE,
+)
+_STATUS_COLUMN = re.compile(
+    r"(?:decision|status|included\??|include\??|verdict|selection|final decision|eligible\??)", re.IGNORECASE
+)
+_NEGATIVE_CELL = re.compile(
+    r"(?:no|not included|exclude[d]?|ineligible|not eligible|omitted|✗|✘|❌|×|n)\b.*|[✗✘❌×].*", re.IGNORECASE
+)
 _ONLY_LABEL = re.compile(r"(?:corpus|article|record)?[\s_-]*ids?\s*[:#=]?\s*", re.IGNORECASE)
-_NOTE = re.compile(r"(?:note|notes|comment|caveat|correction|important|total|n\s*=|rationale|reason|why|design|population|year|key|outcome|finding|abstract)\b", re.IGNORECASE)
-_ADDED = re.compile(r"\b(?:by oversight|(?:is|are|was|were|should) also (?:be )?(?:eligible|included|added|listed)|should have been (?:included|listed))\b", re.IGNORECASE)
-_COMPARED = re.compile(r"\b(?:see also|cf\.?|same (?:trial|cohort|study|sample) as|similar to|companion (?:to|of)|unlike|duplicate of|overlaps? with|in contrast to|compared with)\s*[\"'(]*$", re.IGNORECASE)
+_NOTE = re.compile(
+    r"(?:note|notes|comment|caveat|correction|important|total|n\s*=|rationale|reason|why|design|population"
+    r"|year|key|outcome|finding|abstract)\b",
+    re.IGNORECASE,
+)
+_ADDED = re.compile(
+    r"\b(?:by oversight|(?:is|are|was|were|should) also (?:be )?(?:eligible|included|added|listed)"
+    r"|should have been (?:included|listed))\b",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(
+    r"\b(?:see also|cf\.?|same (?:trial|cohort|study|sample) as|similar to|companion (?:to|of)|unlike"
+    r"|duplicate of|overlaps? with|in contrast to|compared with)\s*[\"'(]*$",
+    re.IGNORECASE,
+)
+_CLOSE = 6  # characters between two IDs of one run
+_LONGEST_ENTRY = 700  # characters beside the IDs of a plain line; a longer one is prose
 
 
 @dataclass
 class Entries:
-    """What a section names, in order: explicit IDs, articles named by title, entries that name nothing, withdrawn texts.
+    """What a section names, in order: explicit IDs, titled articles, entries that name nothing, withdrawn texts.
 
     `undisputed` are the articles that at least one mention lists without calling them excluded.
     """
@@ -68,7 +98,9 @@ class _Named:
     disputed: bool
 
 
-def read_entries(lines: Sequence[Line], titles: TitleIndex, candidates: Collection[int], contested: Collection[int] = ()) -> Entries:
+def read_entries(
+    lines: Sequence[Line], titles: TitleIndex, candidates: Collection[int], contested: Collection[int] = ()
+) -> Entries:
     """Return what the lines of a list section name; quoted lines count only when the section has no others.
 
     Articles named on a line whose number is in `contested` are disputed.
@@ -115,7 +147,11 @@ def _read_table(rows: Sequence[Line], titles: TitleIndex, entries: Entries, cont
     has_header = id_column is not None or not mentions(rows[0].text)
     for row in rows[1:] if has_header else rows:
         cell = row.cells[id_column] if id_column is not None and id_column < len(row.cells) else ""
-        found = mentions(cell) or [Mention(int(n), 0, 0) for n in re.findall(r"(?<![\w.])[0-9]{1,12}(?![\w.])", cell)] or mentions(row.text)
+        found = (
+            mentions(cell)
+            or [Mention(int(n), 0, 0) for n in re.findall(r"(?<![\w.])[0-9]{1,12}(?![\w.])", cell)]
+            or mentions(row.text)
+        )
         verdict = row.cells[status_column] if status_column is not None and status_column < len(row.cells) else ""
         named = [] if found else titles.find(row.marked)
         if (found or named) and (_NEGATIVE_CELL.fullmatch(verdict.strip()) or withdraws(row.text)):
@@ -134,8 +170,21 @@ def _join_split_labels(lines: Sequence[Line]) -> list[Line]:
     for line in lines:
         last = joined[-1] if joined else None
         number_only = line.kind == "text" and re.fullmatch(r"[0-9]{1,12}[.,;]?", line.text)
-        if last is not None and number_only and last.kind != "blank" and _ONLY_LABEL.fullmatch(last.text[-40:].split("|")[-1].strip()):
-            joined[-1] = Line(last.number, last.kind, f"{last.text} {line.text}", f"{last.marked} {line.marked}", last.indent, last.level, last.marker)
+        if (
+            last is not None
+            and number_only
+            and last.kind != "blank"
+            and _ONLY_LABEL.fullmatch(last.text[-40:].split("|")[-1].strip())
+        ):
+            joined[-1] = Line(
+                last.number,
+                last.kind,
+                f"{last.text} {line.text}",
+                f"{last.marked} {line.marked}",
+                last.indent,
+                last.level,
+                last.marker,
+            )
         else:
             joined.append(line)
     return joined
@@ -176,12 +225,14 @@ def _starts_with_id(line: Line) -> bool:
 
 
 def _continues(block: _Block, line: Line) -> bool:
-    """Tell whether an unindented line after a blank one is still the entry: an ID line for a title that has none yet."""
+    """Tell whether an unindented line after a blank one belongs to the entry: an ID for a title without one."""
     return _starts_with_id(line) and not mentions(block.text) and len(block.text.split()) >= 3
 
 
-def _read_blocks(blocks: Sequence[_Block], titles: TitleIndex, bare: Collection[int], entries: Entries, contested: Collection[int]) -> None:
-    """Read all entries; `bare` are the candidates whose number alone counts, because no ID in the section has a label."""
+def _read_blocks(
+    blocks: Sequence[_Block], titles: TitleIndex, bare: Collection[int], entries: Entries, contested: Collection[int]
+) -> None:
+    """Read all entries; `bare` are the candidates whose bare number counts: those of a section without labels."""
     nameless: list[tuple[int, str]] = []
     groups_with_articles: set[int] = set()
     for block in blocks:
@@ -229,40 +280,47 @@ def _may_name(block: _Block) -> bool:
 def _entry_mentions(block: _Block) -> list[_Named]:
     """Return the explicit IDs of an entry, each with its own stretch of text and what that says of it.
 
-    In a list item every labelled ID counts; on other lines only an ID that opens or ends the line, so that prose inside the
-    section adds nothing. The stretch of an ID runs to the next ID of the entry.
+    In a list item every labelled ID counts; on other lines only IDs that open or end the line, so that prose inside
+    the section adds nothing. The stretch of an ID runs to the next ID of the entry.
     """
-    text, places = "", []
+    offset, places = 0, []
     for number, line in enumerate(block.lines):
-        offset = len(text)
         found = mentions(line.text)
-        opening = number == 0 and block.is_item
-        for mention in found:
-            stands = opening or line.kind in ("item", "bold", "heading") or _stands_alone(mention, line.text, found)
-            stands = stands or bool(_ADDED.search(line.text))
-            if stands and not _COMPARED.search(line.text[max(0, mention.start - 40):mention.start]):
+        free = (number == 0 and block.is_item) or line.kind in ("item", "bold", "heading")
+        standing = found if free or (found and _ADDED.search(line.text)) else _standing(line.text, found)
+        for mention in standing:
+            if not _COMPARED.search(line.text[max(0, mention.start - 40) : mention.start]):
                 places.append(Mention(mention.value, mention.start + offset, mention.end + offset, mention.doubtful))
-        text += line.text + "\n"
-    result = []
-    for position, mention in enumerate(places):
-        begin = 0 if position == 0 else mention.start
-        last = position + 1 == len(places)
-        stretch = text[begin:] if last else text[begin:places[position + 1].start]
-        corrected = mention.doubtful and (not last or bool(CORRECTION.search(stretch)))
-        result.append(_Named(mention.value, stretch.strip(), corrected or withdraws(stretch),
-                             disputes(stretch, verdict_at=min(mention.end - begin, len(stretch)))))
-    return result
+        offset += len(line.text) + 1
+    text = "\n".join(line.text for line in block.lines) + "\n"
+    return [_named(text, places, position) for position in range(len(places))]
 
 
-def _stands_alone(mention: Mention, text: str, found: Sequence[Mention]) -> bool:
-    opens = found[0].start <= 3 and len(text) < 700
-    ends = len(text) - found[-1].end <= 3 and len(text) < 700
-    return (opens and (mention is found[0] or _close(found, mention))) or (ends and (mention is found[-1] or _close(found, mention)))
+def _named(text: str, places: Sequence[Mention], position: int) -> _Named:
+    mention, last = places[position], position + 1 == len(places)
+    begin = 0 if position == 0 else mention.start
+    stretch = text[begin:] if last else text[begin : places[position + 1].start]
+    corrected = mention.doubtful and (not last or bool(CORRECTION.search(stretch)))
+    verdict_at = min(mention.end - begin, len(stretch))
+    return _Named(
+        mention.value, stretch.strip(), corrected or withdraws(stretch), disputes(stretch, verdict_at=verdict_at)
+    )
 
 
-def _close(found: Sequence[Mention], mention: Mention) -> bool:
-    position = found.index(mention)
-    return position > 0 and mention.start - found[position - 1].end <= 6
+def _standing(text: str, found: Sequence[Mention]) -> list[Mention]:
+    """Return the IDs with which a plain line begins or ends, and those that follow one another closely there."""
+    if not found:
+        return []
+    runs: list[list[Mention]] = [[found[0]]]
+    for mention in found[1:]:
+        if mention.start - runs[-1][-1].end <= _CLOSE:
+            runs[-1].append(mention)
+        else:
+            runs.append([mention])
+    opens = found[0].start <= 3 and len(text) - runs[0][-1].end < _LONGEST_ENTRY
+    ends = len(text) - found[-1].end <= 3 and runs[-1][0].start < _LONGEST_ENTRY
+    first = runs[0] if opens else []
+    return first + (runs[-1] if ends and not (opens and len(runs) == 1) else [])
 
 
 def _withdraw_replaced(blocks: Sequence[_Block], entries: Entries) -> None:

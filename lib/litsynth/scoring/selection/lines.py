@@ -54,7 +54,7 @@ def _link_text(match: re.Match[str]) -> str:
 
 
 def plain(text: str) -> str:
-    """Return `text` without emphasis marks, links (their label stays, a corpus address becomes `Corpus ID: n`) and tags."""
+    """Return `text` without emphasis marks and tags; links leave their label, corpus addresses `Corpus ID: n`."""
     text = _LINK.sub(_link_text, text)
     text = _URL_ID.sub(r"Corpus ID: \1", text)
     text = _TYPESET_NUMBER.sub(r"#\1", text)  # a number in code ticks is meant as an identifier
@@ -65,7 +65,7 @@ def _is_bold(text: str) -> bool:
     for mark in ("**", "__"):
         body = text.rstrip(" :.")
         if len(body) > 2 * len(mark) and body.startswith(mark) and body.endswith(mark):
-            inner = body[len(mark):-len(mark)]
+            inner = body[len(mark) : -len(mark)]
             return mark not in inner and bool(inner.strip())
     return False
 
@@ -98,23 +98,29 @@ def _parse(number: int, raw: str, quoted: bool, *, continues: bool = False) -> L
     return Line(number, "text", plain(stripped), stripped, indent, quoted=quoted)
 
 
-def _without_comments(report: str) -> str:
-    kept, position = [], 0
-    while (start := report.find("<!--", position)) >= 0:
-        end = report.find("-->", start)
-        if end < 0:
-            break
-        kept += [report[position:start], "\n" * report.count("\n", start, end)]
-        position = end + 3
-    return "".join([*kept, report[position:]])
+def _without_hidden(report: str) -> str:
+    """Drop HTML comments, scripts and styles, which no reader sees; the number of lines stays."""
+    for opening, closing in (("<!--", "-->"), ("<script", "</script>"), ("<style", "</style>")):
+        lowered, kept, position = report.lower(), [], 0
+        if len(lowered) != len(report):  # lower-casing changed the length (İ): look for the plain spelling only
+            lowered = report
+        while (start := lowered.find(opening, position)) >= 0:
+            end = lowered.find(closing, start)
+            if end < 0:
+                break
+            kept += [report[position:start], "\n" * report.count("\n", start, end)]
+            position = end + len(closing)
+        report = "".join([*kept, report[position:]])
+    return report
 
 
 def read_lines(report: str) -> list[Line]:
-    """Return the lines of a report; HTML comments are dropped, quoted lines are marked and not interpreted further.
+    """Return the lines of a report; HTML comments and scripts are dropped, quoted lines are marked and not
+    interpreted further.
 
     A fence that encloses the whole report is the wrapping some models put around Markdown, not a quotation.
     """
-    text = unicodedata.normalize("NFKC", _without_comments(report).translate(_INVISIBLE)).translate(_DASHES)
+    text = unicodedata.normalize("NFKC", _without_hidden(report).translate(_INVISIBLE)).translate(_DASHES)
     raws = [raw.replace("\t", "    ") for raw in text.splitlines()]
     fenced, marks = _fenced(raws)
     lines: list[Line] = []
@@ -125,8 +131,14 @@ def read_lines(report: str) -> list[Line]:
         body = raw.lstrip()
         quotation = body.startswith(">") and number not in fenced
         body = body.lstrip("> ") if quotation else raw
-        lines.append(_parse(number, body, number in fenced or quotation,
-                            continues=bool(lines) and lines[-1].kind in ("item", "text")))
+        lines.append(
+            _parse(
+                number,
+                body,
+                number in fenced or quotation,
+                continues=bool(lines) and lines[-1].kind in ("item", "text"),
+            )
+        )
     return lines
 
 
@@ -146,7 +158,9 @@ def _fenced(raws: list[str]) -> tuple[set[int], set[int]]:
             inside.update(range(opened, number + 1))
             opened = -1
     filled = [number for number, raw in enumerate(raws) if raw.strip()]
-    wraps_all = bool(filled) and min(marks, default=-1) == filled[0] and inside.issuperset(range(filled[0], filled[-1] + 1))
+    wraps_all = (
+        bool(filled) and min(marks, default=-1) == filled[0] and inside.issuperset(range(filled[0], filled[-1] + 1))
+    )
     return (set() if wraps_all and len(marks) == 2 else inside), marks
 
 

@@ -26,7 +26,8 @@ class Selection:
     everything its section lists, unless the entry says that it is not included or does not exist. `contested_ids` are
     those of the included and unmatched IDs that the report's own words call excluded nevertheless (an entry
     "Excluded because …", a bold heading "Borderline but excluded" below the list, an entry that a corrected
-    list drops): `strict_ids` leaves them out. `unmatched_ids` are explicit IDs that are no candidate, `unmatched_entries`
+    list drops): `strict_ids` leaves them out. `unmatched_ids` are explicit IDs that are no candidate,
+    `unmatched_entries`
     list entries that name nothing known, `withdrawn` entries that the report itself takes back. `strict` is true when a
     dedicated list (or a statement that it is empty) decided; `whole_report` is the fallback. `resolved` is false when
     neither names an article: not an empty selection.
@@ -65,8 +66,10 @@ def _candidate_titles(candidates: Sequence[Mapping[str, Any]]) -> list[tuple[int
         identifier = candidate.get("corpus_id", candidate.get("id"))
         if isinstance(identifier, bool) or not isinstance(identifier, int):
             raise ScoringError(
-                f"candidate {position} has the ID {identifier!r}", expected="an integer under corpus_id",
-                remedy="give every candidate its corpus ID and title")
+                f"candidate {position} has the ID {identifier!r}",
+                expected="an integer under corpus_id",
+                remedy="give every candidate its corpus ID and title",
+            )
         titles.append((identifier, str(candidate.get("title") or "")))
     return titles
 
@@ -94,18 +97,28 @@ def parse_selection(report: str, candidates: Sequence[Mapping[str, Any]], *, fal
     return _from_whole(lines, index, order, known) if fallback else Selection()
 
 
-def _selection(entries: Entries, order: Sequence[int], known: Collection[int], method: Method, heading: str) -> Selection:
+def _selection(
+    entries: Entries, order: Sequence[int], known: Collection[int], method: Method, heading: str
+) -> Selection:
     named = {*entries.ids, *entries.titled}
     unmatched = dict.fromkeys(i for i in entries.ids if i not in known)
     included = tuple(i for i in order if i in named)
     return Selection(
-        included_ids=included, unmatched_ids=tuple(unmatched),
-        unmatched_entries=tuple(dict.fromkeys(entries.unmatched)), withdrawn=tuple(dict.fromkeys(entries.withdrawn)),
+        included_ids=included,
+        unmatched_ids=tuple(unmatched),
+        unmatched_entries=tuple(dict.fromkeys(entries.unmatched)),
+        withdrawn=tuple(dict.fromkeys(entries.withdrawn)),
         contested_ids=tuple(i for i in (*included, *unmatched) if i not in entries.undisputed),
-        method=method, heading=heading, resolved=True, strict=method != "whole_report")
+        method=method,
+        heading=heading,
+        resolved=True,
+        strict=method != "whole_report",
+    )
 
 
-def _chosen_section(sections: Sequence[Section], index: TitleIndex, known: Collection[int]) -> tuple[Section, Entries] | None:
+def _chosen_section(
+    sections: Sequence[Section], index: TitleIndex, known: Collection[int]
+) -> tuple[Section, Entries] | None:
     """Return the likeliest section that names a known kind of article or says that there is none.
 
     A section whose entries map to nothing is taken only when no other section does better.
@@ -122,6 +135,8 @@ def _chosen_section(sections: Sequence[Section], index: TitleIndex, known: Colle
 
 def _section_entries(section: Section, index: TitleIndex, known: Collection[int]) -> Entries | None:
     """Return what the section lists, or None when it is no list: prose that neither names an article nor denies any."""
+    if _opens_empty(section):
+        return Entries()
     entries = read_entries(section.lines, index, known, section.contested)
     if entries.ids or entries.titled:
         return entries
@@ -132,8 +147,24 @@ def _section_entries(section: Section, index: TitleIndex, known: Collection[int]
     return entries if entries.found else None
 
 
+def _opens_empty(section: Section) -> bool:
+    """Tell whether a list begins with the statement that it is empty; IDs after it are studies that came close."""
+    first = next((line for line in section.lines if line.kind not in ("blank", "rule")), None)
+    return (
+        section.role in ("final_list", "list")
+        and first is not None
+        and not first.quoted
+        and first.kind != "row"
+        and says_nothing_included(first.text, in_list=True)
+    )
+
+
 def _with_earlier_parts(
-    section: Section, entries: Entries, sections: Sequence[Section], index: TitleIndex, known: Collection[int],
+    section: Section,
+    entries: Entries,
+    sections: Sequence[Section],
+    index: TitleIndex,
+    known: Collection[int],
 ) -> Entries:
     """Add the list sections that run up to this one without a break, or enclose it.
 
@@ -151,15 +182,26 @@ def _with_earlier_parts(
         if part is None:
             break
         stands = part.undisputed if not (encloses or is_correction(current.heading)) else set()
-        merged = Entries(part.ids + merged.ids, part.titled + merged.titled, part.unmatched + merged.unmatched,
-                         part.withdrawn + merged.withdrawn, merged.undisputed | stands)
+        merged = Entries(
+            part.ids + merged.ids,
+            part.titled + merged.titled,
+            part.unmatched + merged.unmatched,
+            part.withdrawn + merged.withdrawn,
+            merged.undisputed | stands,
+        )
         current = earlier
     return merged
 
 
 def _empty_statement(lines: Iterable[Line]) -> str:
-    return next((line.text for line in lines
-                 if not line.quoted and line.kind != "row" and says_nothing_included(line.text, in_list=False)), "")
+    return next(
+        (
+            line.text
+            for line in lines
+            if not line.quoted and line.kind != "row" and says_nothing_included(line.text, in_list=False)
+        ),
+        "",
+    )
 
 
 def _from_whole(lines: Sequence[Line], index: TitleIndex, order: Sequence[int], known: Collection[int]) -> Selection:

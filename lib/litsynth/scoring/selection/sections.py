@@ -7,10 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from litsynth.scoring.selection.corpus_ids import mentions
-from litsynth.scoring.selection.headings import Role, closes_list, heading_text, is_plain_exclusion, is_sentence, role_of
+from litsynth.scoring.selection.headings import (
+    Role,
+    closes_list,
+    heading_text,
+    is_plain_exclusion,
+    is_sentence,
+    role_of,
+)
 from litsynth.scoring.selection.lines import LABEL_LEVEL, Line, as_item
 
 _INLINE = re.compile(r"(\*\*|__)?([^:*]{3,160}?)(?:\1)?\s{0,2}:(?(1)\1?)\s{0,3}(.*)")
+_GLUED = re.compile(r"[.!?]\s{0,3}([^.!?:]{3,100}:)\s{0,3}$")
 _LONGEST_LABEL_WORDS = 12
 _MOST_SECTIONS = 60  # headings looked at; keeps the time linear for a report made of headings
 _STRENGTH: dict[Role, int] = {"final_list": 3, "list": 2, "evidence": 1, "exclusion": 0, "other": 0}
@@ -43,7 +51,9 @@ class _Head:
 
 def _label_head(index: int, line: Line, following: Line | None) -> _Head | None:
     """Return the heading that a plain line is: a label with a colon, or a short line that is nothing but the label."""
-    match = _INLINE.fullmatch(line.marked[:5000])
+    # A label may stand behind the sentence before it: "… with exact titles. Included studies:"
+    glued = _GLUED.search(line.marked[-200:]) if len(line.text) > 40 else None
+    match = _INLINE.fullmatch(glued.group(1) if glued else line.marked[:5000])
     label, rest = (match.group(2), match.group(3)) if match else (line.text, "")
     if len(label.split()) > _LONGEST_LABEL_WORDS:
         return None
@@ -86,24 +96,30 @@ def _is_entry(line: Line, after: Sequence[Line]) -> bool:
     if role_of(line.text) != "other" or closes_list(line.text):
         return False
     following = [other for other in after if other.kind != "blank"][:1]
-    return bool(following) and following[0].kind in ("text", "bold") and any(m.start < 4 for m in mentions(following[0].text))
+    return (
+        bool(following)
+        and following[0].kind in ("text", "bold")
+        and any(m.start < 4 for m in mentions(following[0].text))
+    )
 
 
 def _section(lines: Sequence[Line], head: _Head, by_index: Mapping[int, _Head]) -> Section:
     """Return the section under `head`: deeper neutral headings stay inside, exclusions and conclusions end it."""
     taken = [as_item(lines[head.index], head.inline)] if head.inline else []
     contested: set[int] = set()
-    near_miss, index = False, head.index + 1
+    part, index = "list", head.index + 1
     while index < len(lines):
         line, other = lines[index], by_index.get(index)
         follows_id = line.kind == "bold" and bool(mentions(lines[index - 1].text))  # the title below its ID line
-        if other and not follows_id and not _is_entry(line, lines[index + 1:index + 4]):
+        if other and not follows_id and not _is_entry(line, lines[index + 1 : index + 4]):
             if _ends(head, other):
                 break
-            near_miss = other.role == "exclusion"
-        if near_miss:
+            aside = other.level > 6 and other.role != "exclusion" and closes_list(other.text)
+            part = "near miss" if other.role == "exclusion" else "aside" if aside else "list"
+        if part == "near miss":
             contested.add(line.number)
-        taken.append(line)
+        if part != "aside":
+            taken.append(line)
         index += 1
     return Section(head.text, head.role, head.index, index, tuple(taken), frozenset(contested))
 
@@ -114,14 +130,22 @@ def _ends(head: _Head, other: _Head) -> bool:
         return other.level <= head.level or other.role == "exclusion" or (closes_list(other.text) and not lists)
     if other.role == "exclusion":
         return is_plain_exclusion(other.text)
-    return (other.level <= head.level and not head.level <= 6) if lists else closes_list(other.text)
+    if head.level <= 6:
+        return False  # a bold line below a Markdown heading is part of its section
+    return other.level <= head.level if lists else closes_list(other.text)
 
 
 def candidate_sections(lines: Sequence[Line]) -> list[Section]:
-    """Return the sections that may hold the list, the likeliest first: by wording, then the later one first."""
+    """Return the sections that may hold the list, the likeliest first.
+
+    By wording; among equals headings before plain labels, and later ones before earlier ones.
+    """
     heads = find_heads(lines)
     by_index = {head.index: head for head in heads}
-    ordered = sorted((h for h in heads if _STRENGTH[h.role] and not mentions(h.text)), key=lambda h: (-_STRENGTH[h.role], -h.index))
+    ordered = sorted(
+        (h for h in heads if _STRENGTH[h.role] and not mentions(h.text)),
+        key=lambda h: (-_STRENGTH[h.role], h.level == LABEL_LEVEL, -h.index),
+    )
     return [_section(lines, head, by_index) for head in ordered[:_MOST_SECTIONS]]
 
 
@@ -129,8 +153,10 @@ def excluded_line_numbers(lines: Sequence[Line]) -> set[int]:
     """Return the lines that stand under a heading of exclusions or criteria: IDs there are not included."""
     heads, numbers = find_heads(lines), set()
     for position, head in enumerate(heads):
-        if head.role != "exclusion" and not re.search(r"criteri|reference|bibliograph|sources?\b", heading_text(head.text)):
+        if head.role != "exclusion" and not re.search(
+            r"criteri|reference|bibliograph|sources?\b", heading_text(head.text)
+        ):
             continue
-        end = next((other.index for other in heads[position + 1:] if other.level <= head.level), len(lines))
+        end = next((other.index for other in heads[position + 1 :] if other.level <= head.level), len(lines))
         numbers.update(range(head.index, end))
     return numbers

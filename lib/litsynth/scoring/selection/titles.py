@@ -12,13 +12,18 @@ SHORTEST_CHARACTERS = 20  # of the folded title: a shorter one ("Sepsis", "Edito
 _KEY_WORDS = 4
 
 _TOKEN = re.compile(r"\w+")
-_EDGE = frozenset("*`\"[]()|<>{}“”„‟«»_")
+_EDGE = frozenset('*`"[]()|<>{}“”„‟«»_')
 _START_LABEL = re.compile(
-    r"(?:\b(?:exact |full |article |study )?titles?|\b(?:candidate|article|study|item|record|no\.?|number|citation)\b[\s#*]{0,4}[0-9]{0,6}|[0-9])"
+    r"(?:\b(?:exact |full |article |study )?titles?|\b(?:candidate|article|study|item|record|no\.?|number"
+    r"|citation)\b[\s#*]{0,4}[0-9]{0,6}|[0-9])"
     r"[\s*_`)\]]{0,6}[:.\-–—|][\s*_`]{0,6}$",
     re.IGNORECASE,
 )
-_AFTER_DASH = re.compile(r"\s+[-–—]{1,2}\s+[*_`(\[]{0,3}(?:[0-9(]|corpus|pmid|doi|candidate|year|published|included|abstract|id\b)", re.IGNORECASE)
+_AFTER_DASH = re.compile(
+    r"\s+[-–—]{1,2}\s+[*_`(\[]{0,3}(?:[0-9(]|corpus|pmid|doi|candidate|year|published|included|abstract"
+    r"|not|excluded|omitted|withdrawn|id\b)",
+    re.IGNORECASE,
+)
 
 
 class TitleIndex:
@@ -43,20 +48,26 @@ class TitleIndex:
     def find(self, marked: str) -> list[int]:
         """Return the candidates whose whole title stands in `marked` between edges, in order of appearance.
 
-        Edges are the ends of the text, emphasis, quotation marks, brackets, table bars, a label before the title and metadata
+        Edges are the ends of the text, emphasis, quotation marks, brackets, table bars, a label before the title and
+        metadata
         behind a dash; so a title that goes on ("…: a protocol") is another title.
         """
         if not self._starts:
             return []
-        tokens = [(word, match.start(), match.end()) for match in _TOKEN.finditer(marked)
-                  for word in fold(match.group(0)).replace("_", " ").split()]
+        tokens = [
+            (word, match.start(), match.end())
+            for match in _TOKEN.finditer(marked)
+            for word in fold(match.group(0)).replace("_", " ").split()
+        ]
         found, position = [], 0
         words = [word for word, _, _ in tokens]
         while position <= len(words) - SHORTEST_WORDS:
             step = 1
-            for title in self._starts.get(tuple(words[position:position + _KEY_WORDS]), ()):
+            for title in self._starts.get(tuple(words[position : position + _KEY_WORDS]), ()):
                 last = position + len(title) - 1
-                if tuple(words[position:last + 1]) == title and _bounded(marked, tokens[position][1], tokens[last][2]):
+                if tuple(words[position : last + 1]) == title and _bounded(
+                    marked, tokens[position][1], tokens[last][2]
+                ):
                     owners = self._owners[title]
                     found += owners if len(owners) == 1 else []
                     step = len(title)
@@ -66,7 +77,7 @@ class TitleIndex:
 
 
 def _bounded(text: str, start: int, end: int) -> bool:
-    before, after = text[max(0, start - 60):start], text[end:end + 60]
+    before, after = text[max(0, start - 60) : start], text[end : end + 60]
     head, tail = before.rstrip(" .,:;"), after.lstrip(" .,;?!")
     opens = not head.strip() or head[-1] in _EDGE or bool(_START_LABEL.search(before))
     closes = not tail.strip() or tail[0] in _EDGE or bool(_AFTER_DASH.match(after.lstrip(".,;?!")))
