@@ -110,8 +110,8 @@ class JsonDialogue:
     def request(self, final: bool) -> tuple[dict[str, Any], str]:
         self.finishing = final or self.finishing
         if self.finishing:
-            rule = prompts.FINDINGS_RULE[self.task.sources] + prompts.ENTRY_RULE
-            return {"schema": prompts.findings_schema(self.task.sources, self.limit)}, f"This is the last step. {rule}"
+            form = {"schema": prompts.findings_schema(self.task.sources, self.limit)}
+            return form, f"This is the last step. {prompts.FINDINGS_RULE[self.task.sources]}"
         return {"schema": prompts.action_schema(("search", "read", "finish"), self.limit)}, ""
 
     def actions(self, completion: Completion, first: bool) -> list[Action]:

@@ -111,7 +111,7 @@ class _Run:
     def finish(self, note: str) -> Response:
         """Ask for the final answer and turn it into a response."""
         sources = self.task.sources
-        completion, step = self.ask("finish", prompts.FINDINGS_RULE[sources] + prompts.ENTRY_RULE,
+        completion, step = self.ask("finish", prompts.FINDINGS_RULE[sources],
                                     prompts.findings_schema(sources, self.limit), note)
         self.session.steps.append({**step, "note": note})
         if completion.status != "ok":
@@ -124,13 +124,13 @@ class _Run:
         lines = [f"{p.paper_id} ({one_line(p.heading)}): "
                  f"{shorten(one_line(p.text), self.options.passage_characters)}" for p in candidates]
         fence = fence_for([*lines, self.task.text])
-        system = " ".join((prompts.TASKS[self.task.sources], prompts.DATA_RULE.format(fence=fence), rule))
+        system = " ".join((prompts.TASKS[self.task.sources], prompts.DATA_RULE.format(fence=fence)))
         tail = [f"Question: {one_line(self.task.text)}"]
         if len(self.session.queries) > 1:
             tail.append("Searched so far: " + " | ".join(map(one_line, self.session.queries[1:])))
         if self.task.sources == 2:
             tail.append(f"Papers found so far: {', '.join(self.ledger) or 'none'}")
-        tail += [note] if note else []
+        tail += [note, rule] if note else [rule]
         # Some endpoints are told the schema in the prompt, so its room is kept free for all.
         kept = self.fit(lines, [system, *tail, fenced([], fence), json.dumps(schema)])
         user = "\n".join((fenced(kept or ["(no passage was found)"], fence), *tail))
