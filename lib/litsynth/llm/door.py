@@ -17,7 +17,7 @@ from litsynth.llm.habits import habits_of
 from litsynth.llm.parallel import run_parallel
 from litsynth.llm.profiles import Profile
 from litsynth.llm.refusals import EndpointRefused
-from litsynth.llm.requests import answer_limit, canonical, describe, key_of, material
+from litsynth.llm.requests import answer_limit, canonical, describe, key_of, material, writable
 from litsynth.llm.spending import Budget, CallPlan, Ledger, Stopped, cost_of
 from litsynth.llm.stored import STORED_STATUSES
 from litsynth.llm.tokens import count_tokens, prompt_tokens
@@ -163,7 +163,7 @@ class ModelDoor:
             limit = answer_limit(request, self.profile) or 0
             self._ledger.plan(Usage(prompt_tokens(request, schema_in_prompt=self.profile.schema_in_prompt), limit))
             return Completion(status="failed", reason="dry run: nothing was sent", usage=Usage(cost=0.0))
-        answer = asking.ask(request)
+        answer = asking.ask(writable(request))
         if answer.status == "failed" or self._cache.put(asked, answer, replace=bool(self._renew)):
             return answer
         # Another process was quicker: the one answer that is kept is the one that everybody uses.
@@ -186,7 +186,6 @@ class ModelDoor:
         with closing(results):
             for place, outcome in progress(results, total=len(groups), stage=stage or self.name):
                 if isinstance(outcome, BaseException):
-                    stop.set()
                     problem = problem or outcome
                     continue
                 for position in groups[place]:

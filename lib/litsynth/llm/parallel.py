@@ -19,9 +19,9 @@ def run_parallel(
 ) -> Iterator[tuple[int, Result | BaseException]]:
     """Yield (position, result or exception) of every item that was begun, as they finish.
 
-    Once `stop` is set nothing new is begun, but what is under way is still waited for and yielded. When the caller
-    leaves early (Ctrl-C), calls under way get a few seconds to finish. Threads, so that it works
-    inside a running event loop too; daemons, so that a hanging call never keeps the process alive.
+    Once `stop` is set, by the caller or by an exception, nothing new is begun, but what is under way is still waited
+    for and yielded. When the caller leaves early (Ctrl-C), calls under way get a few seconds to finish. Threads, so
+    that it works inside a running event loop too; daemons, so that a hanging call never keeps the process alive.
     """
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     for position in range(len(items)):
@@ -36,7 +36,8 @@ def run_parallel(
                 break
             try:
                 finished.put((position, work(items[position])))
-            except BaseException as error:  # noqa: BLE001 - handed to the caller, who decides
+            except BaseException as error:  # noqa: BLE001 - handed to the caller, who raises it
+                stop.set()
                 finished.put((position, error))
         finished.put(None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from litsynth.errors import ParameterError
@@ -38,6 +39,16 @@ def canonical(value: Mapping[str, Any]) -> str:
             remedy=f"look at the prompt {value.get('prompt_version')!r}",
         ) from None
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def writable(request: ModelRequest) -> ModelRequest:
+    """Return the request with the half characters of its messages replaced, as no server could be sent them."""
+    text = json.dumps([dict(message) for message in request.messages], ensure_ascii=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return replace(request, messages=json.loads(text.encode("utf-8", "replace")))
+    return request
 
 
 def key_of(text: str) -> str:
