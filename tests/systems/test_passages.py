@@ -167,11 +167,23 @@ def test_fewer_passages_are_the_beginning_of_more(words: list[str], k: int, cand
     assert {passage.paper_id for passage in every} <= candidates
 
 
-def test_a_searcher_over_two_thousand_papers_answers_within_milliseconds() -> None:
+def _large_bank() -> dict[str, Paper]:
     rng = np.random.default_rng(0)
-    papers = [Paper(f"P{i}", "gold", "x", f"Title {i}", tuple(
+    return {f"P{i}": Paper(f"P{i}", "gold", "x", f"Title {i}", tuple(
         Section("Results", " ".join(f"Word{a} and word{b} rose." for a, b in rng.integers(0, 3000, (10, 2))), "")
-        for _ in range(2))) for i in range(2000)]
+        for _ in range(2))) for i in range(2000)}
+
+
+@pytest.mark.parametrize("candidates", [["P1999", "P0", "P44"], [f"P{i}" for i in range(1500, 200, -7)]])
+def test_few_candidates_of_a_large_bank_are_searched_as_if_they_were_alone(candidates: list[str]) -> None:
+    bank = _large_bank()
+    query = bank[candidates[0]].sections[0].text[:60] + " rose title"  # words of all passages, and of few
+    alone = PassageIndex({i: bank[i] for i in candidates}).searcher(candidates)
+    assert PassageIndex(bank).searcher(candidates).search(query, 40) == alone.search(query, 40)
+
+
+def test_a_searcher_over_two_thousand_papers_answers_within_milliseconds() -> None:
+    papers = _large_bank().values()
     index = PassageIndex(papers)
     ids = [paper.id for paper in papers]
     index.searcher(ids).search("word1", 8)
