@@ -160,3 +160,51 @@ register(Experiment(
     parameters=RetrievalSweepParameters,
     tables=("measures", "summary", "differences", "standing", "misses", "miss_summary", "hnsw"),
 ))
+
+
+LITBENCH_CONDITIONS = ["T1", "T2", "T3", "T4", "T5", "T6", "T6-control", "T7", "T7-control", "T6s", "T6s-control",
+                       "T7s", "T7s-control"]
+
+
+class LitbenchConditionsParameters(Parameters):
+    """How well systems find a fact, its paper and its passage among others, and decline where it is absent."""
+
+    dataset: DatasetName = "sample"
+    systems: list[str] = Field(["extractive"], min_length=1, description=(
+        "Systems to compare: extractive, ircot:PROFILE, tool_agent:PROFILE, or one's own as module:Class@PROFILE; a "
+        "profile is one of models.toml, or local."))
+    options: dict[str, dict[str, Any]] = Field({}, description=(
+        "Options of systems, by the name given in `systems`, such as {extractive: {refusal_threshold: 0.5}}."))
+    conditions: list[str] = Field(LITBENCH_CONDITIONS, min_length=1, description=(
+        "Conditions to run. T4-live and T5-live search PubMed Central and are asked for by name."))
+    n_values: dict[str, list[PositiveInt]] = Field({}, description=(
+        "Numbers of candidate papers for some conditions, such as {T2: [10, 100]}; the others take the published grid, "
+        "as far as the papers go."))
+    max_n: PositiveInt | None = Field(None, description="Leave out numbers of candidate papers above this; null: all.")
+    questions: PositiveInt | None = Field(None, description=(
+        "Questions of each bank (single, two-paper), drawn in proportion to fact domains; null asks all."))
+    judges: list[str] = Field(["lexical"], min_length=1, description=(
+        "The panel, an odd number: model profiles, or judges without a model (lexical, lexical:words, "
+        "lexical:numbers)."))
+    repeats: int = Field(0, ge=0, description=(
+        "Cases that every judge decides a second time, to see whether it agrees with itself."))
+    live_pool: str = Field("", description="PubMed Central query of the specialty that T4-live and T5-live search.")
+    live_address: str = Field("", description="Base URL of the E-utilities for the live pool; empty: NCBI's own.")
+    seed: Seed = 0
+    resamples: Resamples = 5000
+    token_cap: PositiveInt | None = speed_only(None, (
+        "Stop when models have used this many tokens; the run is then partial and a higher cap resumes it."))
+    keep_failed: bool = speed_only(False, (
+        "Finish with the cells that got no answer as they are (failed, outside of all denominators), instead of "
+        "asking for them again."))
+
+
+register(Experiment(
+    name="litbench_conditions",
+    description="Ask questions over controlled sets of papers: accuracy, refusal, traceability, two-paper synthesis.",
+    parameters=LitbenchConditionsParameters,
+    tables=("design", "cells", "facts", "verdicts", "composition", "tally", "accuracy", "by_n", "contrasts",
+            "domains", "fact_types", "refusal", "traceability", "failures", "decomposition", "pair_graph",
+            "without_hubs", "costs"),
+    calls_model=True,
+))
