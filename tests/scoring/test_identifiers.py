@@ -13,10 +13,18 @@ def test_values_derived_by_hand():
     # G = {1..4}, P = {1, 2, 3, 9, 10}, L = {1, 9}, U = {77}: P∩G = {1, 2, 3}, P∩G∩L = {1}.
     # Agreeing decisions in P: 1 (in, in), 10 (out, out) of 5. Precision 1/(2+1), recall 1/4, F1 = 2/(3+4).
     metrics = id_metrics({1, 2, 3, 4}, [1, 9, 9], [1, 2, 3, 9, 10, 10], [77, 77], [])
-    assert metrics == pytest.approx({
-        "retrieval_recall": 3 / 4, "retrieval_precision": 3 / 5, "conditional_retention": 1 / 3,
-        "post_retrieval_loss": 2 / 4, "inclusion_recall": 1 / 4, "inclusion_precision": 1 / 3,
-        "inclusion_f1": 2 / 7, "screening_accuracy": 2 / 5})
+    assert metrics == pytest.approx(
+        {
+            "retrieval_recall": 3 / 4,
+            "retrieval_precision": 3 / 5,
+            "conditional_retention": 1 / 3,
+            "post_retrieval_loss": 2 / 4,
+            "inclusion_recall": 1 / 4,
+            "inclusion_precision": 1 / 3,
+            "inclusion_f1": 2 / 7,
+            "screening_accuracy": 2 / 5,
+        }
+    )
 
 
 def test_no_reference_set_gives_null_for_every_metric():

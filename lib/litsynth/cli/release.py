@@ -64,7 +64,9 @@ def _import_release(
         typer.echo(f"selections read from the reports equal the released ones in {facts['selections_equal']}", err=True)
     if beside is None:
         typer.echo("no published means beside the table: data/published/metasyn_main_table.csv is absent", err=True)
-    elif "published_n" in table and len(tables.reviews) < (most := int(table["published_n"].max())):
+    elif not table["published_n"].notna().any():
+        typer.echo(f"{beside} has none of these configurations", err=True)
+    elif len(tables.reviews) < (most := int(table["published_n"].max())):
         typer.echo(
             f"published means cover {most} reviews, this folder {len(tables.reviews)}: differences are expected",
             err=True,

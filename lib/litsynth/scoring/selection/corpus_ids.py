@@ -45,8 +45,9 @@ _DISPUTED = re.compile(
     r"\b(?:disregard (?:this|the above|entry|item)|removed? (?:this|from (?:the )?(?:final )?(?:list|set))"
     r"|exclude(?:d)? from (?:the |this |final )*(?:included |inclusion |main |meta-analytic )*(?:list|set"
     r"|synthesis|review|inclusion|adult)"
-    r"|(?:is|was|are|were|be) (?:therefore |thus |hence )?excluded\b(?! (?:if|from the (?:analysis|study)"
-    r"|participants|patients))"
+    r"|(?:this(?: \w{1,12})?|it|which|candidate \d{1,4}(?: \([^()]{0,80}\))?|\(candidate \d{1,4}"
+    r"|the (?:study|article|record|paper|trial|entry))\)? (?:is|was|should be|must be|has been)"
+    r" (?:therefore |thus |hence )?excluded\b(?! (?:if|from the (?:analysis|study)|participants|patients))"
     r"|outside the (?:stated |review )?(?:search )?(?:end date|date window)"
     r"|(?:listed|included|entered|added) (?:in error|by mistake|erroneously|by error))\b"
 )

@@ -10,7 +10,7 @@ _NOUN = (
     r"|meta-analys[ei]s|items?|abstracts?|one)"
 )
 _SHORT = re.compile(
-    r"(?:none|nil|n/a|not applicable|nothing|empty|zero|0|∅|no (?:included |eligible )?"
+    r"(?:none|nil|n/a|not applicable|nothing|empty|zero|0|∅|(?:no|0|zero) (?:[a-z-]{1,20} ){0,3}?"
     + _NOUN
     + r"|aucune?|ninguno|nenhum|nessuno|keine|无|没有|无纳入(?:研究|文献)?|空)\W*"
     r"|(?:none|nothing|zero)\b.{0,200}"

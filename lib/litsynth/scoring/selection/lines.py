@@ -21,7 +21,9 @@ _FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})")
 _TABLE_RULE = frozenset("|:+- ")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,300}>")
 _LINK = re.compile(r"\[([^\[\]]{0,1000})\]\(([^()\s]{0,1000})\)")
-_URL_ID = re.compile(r"[a-z]{2,12}:/{1,2}corpus/([0-9]{1,12})\b", re.IGNORECASE)
+_URL_ID = re.compile(
+    r"(?:[a-z]{2,12}:/{1,2}corpus/|\b(?:[a-z]{2,12}-)?corpus:/{1,2})([0-9]{1,12})\b", re.IGNORECASE
+)
 _TYPESET_NUMBER = re.compile(r"`([0-9]{1,12})`")
 _EMPHASIS = re.compile(r"[*`]+|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)")
 
