@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,6 +12,11 @@ from pathlib import Path
 import pytest
 
 from litsynth import files
+from litsynth.errors import ParameterError
+from litsynth.experiments import open_run
+from litsynth.experiments.parameters import get_experiment
+from litsynth.experiments.runner import run_experiment
+from litsynth.experiments.store import plan_run
 
 pytestmark = pytest.mark.slow
 
@@ -52,22 +56,26 @@ def test_run_finishes_says_so_and_is_not_repeated(house, tmp_path):
     ("scale=nan", ["'scale'", "finite number"]),
     ("exact=maybe", ["'exact'", "true or false"]),
     ("scale=-1", ["'scale'", "greater than 0"]),
-    ("numbers", ["name=value"]),
 ])
 def test_bad_parameters_stop_before_anything_starts(house, given, words):
-    result = house.litsynth("run", "tiny", "-p", given)
-    assert result.returncode == 2
-    assert "Traceback" not in result.stderr
-    assert result.stderr.startswith("error: ")
+    import tiny  # noqa: F401 - registers the experiment
+
+    with pytest.raises(ParameterError) as caught:
+        run_experiment("tiny", dict([given.split("=")]))
     for word in words:
-        assert word in result.stderr
+        assert word in str(caught.value)
     assert not house.run_directories()
+    with pytest.raises(ParameterError, match="did you mean 'tiny'"):
+        run_experiment("tinny", {})
 
 
-def test_unknown_experiment_suggests_the_nearest(house):
-    result = house.litsynth("run", "tinny")
-    assert result.returncode == 2
-    assert "did you mean 'tiny'" in result.stderr
+def test_bad_parameters_are_one_line_and_status_2(house):
+    for given, words in (("numbr=1", "did you mean 'numbers'"), ("numbers", "-p name=value")):
+        result = house.litsynth("run", "tiny", "-p", given)
+        assert result.returncode == 2
+        assert result.stderr.startswith("error: ")
+        assert len(result.stderr.splitlines()) == 1
+        assert words in result.stderr
 
 
 def test_failing_cell_keeps_the_notebook_and_the_finished_items(house):
@@ -87,7 +95,9 @@ def test_failing_cell_keeps_the_notebook_and_the_finished_items(house):
     assert house.marked() == [1, 2, 3]
 
 
-def test_killed_half_way_resumes_to_the_same_bytes(house):
+def test_killed_half_way_resumes_to_the_same_bytes(house, tmp_path, monkeypatch):
+    import tiny
+
     numbers = "numbers=" + ",".join(map(str, range(1, 21)))
     process = house.start("run", "tiny", "-p", numbers, "-p", "pause=0.25")
     deadline = time.monotonic() + 60
@@ -108,9 +118,11 @@ def test_killed_half_way_resumes_to_the_same_bytes(house):
     assert sorted(set(marked)) == list(range(1, 21))
     assert len(marked) <= 21
 
-    interrupted = _table_bytes(directory)
-    assert house.litsynth("run", "tiny", "-p", numbers, "--force").returncode == 0
-    assert _table_bytes(directory) == interrupted
+    monkeypatch.setenv("LITSYNTH_DATA", str(tmp_path / "elsewhere"))
+    uninterrupted = open_run("tiny", numbers=list(range(1, 21)))
+    tiny.squares(uninterrupted)
+    assert uninterrupted.id == directory.name
+    assert _table_bytes(uninterrupted.directory) == _table_bytes(directory)
 
 
 def test_second_process_is_refused_while_one_writes(house):
@@ -139,14 +151,24 @@ def test_ctrl_c_keeps_the_items_and_says_how_to_go_on(house):
     assert "Traceback" not in err
     (directory,) = house.run_directories()
     assert files.read_json(directory / "manifest.json")["status"] == "interrupted"
-    assert house.litsynth("run", "tiny").returncode == 0
 
 
-def test_other_models_and_code_make_another_run(house):
-    assert house.litsynth("run", "tiny").returncode == 0
-    house.environment["TINY_ENCODER"] = "another"
-    assert house.litsynth("run", "tiny").returncode == 0
-    assert len(house.run_directories()) == 2
+def test_another_model_and_another_notebook_are_another_run(house, monkeypatch):
+    import tiny  # noqa: F401 - registers the experiment
+
+    plan = plan_run(get_experiment("tiny"), {})
+    assert plan_run(get_experiment("tiny"), {"numbers": "1,2,3", "pause": "1"}).id == plan.id
+    monkeypatch.setenv("TINY_ENCODER", "another")
+    assert plan_run(get_experiment("tiny"), {}).id != plan.id
+    monkeypatch.undo()
+    monkeypatch.setenv("LITSYNTH_HOME", str(house.folder))
+    notebook = house.folder / "notebooks" / "tiny.ipynb"
+    notebook.write_text(notebook.read_text().replace("# Squares", "# Squares, explained"))
+    retold = plan_run(get_experiment("tiny"), {})
+    assert retold.id == plan.id
+    assert retold.drawing != plan.drawing
+    notebook.write_text(notebook.read_text().replace("[:2]", "[:1]"))
+    assert plan_run(get_experiment("tiny"), {}).id != plan.id
 
 
 @pytest.mark.parametrize("folder", ["", "notebooks"])
@@ -167,6 +189,8 @@ def test_plain_papermill_runs_and_refuses_unknown_names(house, folder):
     assert parameters["exact"] is False
     assert parameters["numbers"] == [7]
 
+    if folder:
+        return
     unknown = papermill("-p", "numbrs", "[7]")
     assert unknown.returncode != 0
     assert "did you mean 'numbers'" in unknown.stderr
@@ -175,9 +199,16 @@ def test_plain_papermill_runs_and_refuses_unknown_names(house, folder):
     assert "'label'" in guessed.stderr
 
 
-def test_progress_is_quiet_without_a_terminal(house):
+def test_progress_is_quiet_and_new_prose_is_drawn_from_finished_items(house):
     numbers = "numbers=" + ",".join(map(str, range(200)))
     result = house.litsynth("run", "tiny", "-p", numbers)
     assert result.returncode == 0
     assert len(result.stderr.splitlines()) <= 20
-    assert os.linesep not in result.stdout or len(result.stdout.splitlines()) < 8
+    assert len(result.stdout.splitlines()) < 8
+
+    notebook = house.folder / "notebooks" / "tiny.ipynb"
+    notebook.write_text(notebook.read_text().replace("# Squares", "# Squares, explained"))
+    redrawn = house.litsynth("run", "tiny", "-p", numbers)
+    assert "0 computed, 200 reused" in redrawn.stdout
+    assert "explained" in (house.run_directories()[0] / "notebook.ipynb").read_text()
+    assert len(house.marked()) == 200
