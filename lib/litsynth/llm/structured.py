@@ -88,6 +88,12 @@ def check_schema(schema: Mapping[str, Any]) -> None:
         text = dumps(schema)
     except (TypeError, ValueError) as error:
         raise ParameterError(f"the schema of a request is not JSON ({error})", expected="a JSON schema") from None
+    outside = [reference for reference in _references(schema) if not str(reference).startswith("#")]
+    if outside:
+        raise ParameterError(
+            f"the schema of a request refers to {outside[0]!r}", expected="references within the schema alone",
+            remedy="copy what it refers to into its $defs",
+        )
     _validator(text)
 
 
@@ -113,6 +119,15 @@ def instruction(schema: Mapping[str, Any]) -> str:
         "Answer with one JSON object that obeys this JSON schema, and with nothing else: no code fence, no "
         f"explanation.\n{dumps(schema)}"
     )
+
+
+def _references(schema: Any) -> list[Any]:
+    if isinstance(schema, list):
+        return [found for item in schema for found in _references(item)]
+    if not isinstance(schema, Mapping):
+        return []
+    own = [schema["$ref"]] if "$ref" in schema else []
+    return own + [found for item in schema.values() for found in _references(item)]
 
 
 @lru_cache(maxsize=256)
