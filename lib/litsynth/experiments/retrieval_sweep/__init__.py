@@ -18,10 +18,10 @@ from litsynth.experiments.retrieval_sweep.tables import (
     standing,
     summarise,
 )
-from litsynth.experiments.retrieval_sweep.words import at_depth, verdict
+from litsynth.experiments.retrieval_sweep.words import at_depth, reading_table, verdict, verdict_of
 
 __all__ = [
-    "at_depth", "compare_hnsw", "differences", "hnsw_against_flat", "identities", "left_out", "miss_summary", "misses",
-    "paired_differences", "rank_reviews", "recall_by_depth", "recall_by_review", "score_table", "standing", "summarise",
-    "verdict", "where_the_misses_are",
+    "at_depth", "compare_hnsw", "differences", "hnsw_against_flat", "identities", "left_out", "miss_summary",
+    "misses", "paired_differences", "rank_reviews", "reading_table", "recall_by_depth", "recall_by_review",
+    "score_table", "standing", "summarise", "verdict", "verdict_of", "where_the_misses_are",
 ]

@@ -1,6 +1,9 @@
-"""The sweep's findings in words and in one small table."""
+"""The sweep's findings in words and in small tables for reading."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -33,7 +36,12 @@ def at_depth(run: Run, summary: pd.DataFrame, depth: int | None = None) -> pd.Da
 
 def verdict(run: Run, standing: pd.DataFrame, table: pd.DataFrame) -> str:
     """Say which retriever finds most at the largest depth, and how sure that is."""
-    depth = max(run.parameters.depths)
+    return verdict_of({"parameters": run.parameters.model_dump(mode="json")}, standing, table)
+
+
+def verdict_of(manifest: Mapping[str, Any], standing: pd.DataFrame, table: pd.DataFrame) -> str:
+    """Say the same from a promoted result's manifest and tables."""
+    depth = max(manifest["parameters"]["depths"])
     first = standing.iloc[0]
     reviews = int(first["n"])
     lead = table[(table["measure"] == "recall") & (table["depth"] == depth)
@@ -50,6 +58,18 @@ def verdict(run: Run, standing: pd.DataFrame, table: pd.DataFrame) -> str:
     return (f"{first['retriever']} finds the largest share of included studies within {depth} "
             f"on {reviews} reviews{sure}. "
             + ("Its lead in recall: " + "; ".join(parts) + "." if parts else "It was the only retriever."))
+
+
+def reading_table(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return every macro mean as one row, with its interval and the reviews in it."""
+    rows = []
+    for row in summary.itertuples():
+        name = f"{row.measure}@{row.depth}" if row.depth else row.measure
+        digits = 0 if row.measure == "rank_of_last" else 3
+        rows.append({"retriever": row.retriever, "measure": name,
+                     "mean (95 % interval)": shown(row.value, row.low, row.high, digits=digits),
+                     "reviews": f"{row.n} of {row.reviews}"})
+    return pd.DataFrame(rows)
 
 
 def _negative(value: float | None) -> float | None:
