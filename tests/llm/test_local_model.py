@@ -199,3 +199,14 @@ def test_answers_repeat(folder: Path) -> None:
         with open_model("local", renew=["ok", "truncated", "unparsed"]) as door:
             texts.append([answer.text for answer in door.complete_many(requests[::order])][::order])
     assert texts[0] == texts[1]
+
+
+@pytest.mark.slow
+def test_server_that_died_is_started_again(folder: Path) -> None:
+    with open_model("local") as door:
+        assert door.complete(ask("One", max_tokens=4)).status != "failed"
+        first = door._endpoint._server.process_id
+        os.kill(first, signal.SIGKILL)
+        assert gone(first)
+        assert door.complete(ask("Two", max_tokens=4)).status != "failed"
+        assert door._endpoint._server.process_id != first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litsynth.llm.profiles import Profile, profiles
-from litsynth.llm.spending import Budget, BudgetExceeded, CallPlan
+from litsynth.llm.spending import Budget, BudgetExceeded, CallPlan, Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from litsynth.llm.door import ModelDoor
     from litsynth.records import ModelRequest
 
-__all__ = ["Budget", "BudgetExceeded", "CallPlan", "Profile", "estimate", "open_model", "profiles"]
+__all__ = ["Budget", "BudgetExceeded", "CallPlan", "Profile", "Stopped", "estimate", "open_model", "profiles"]
 
 
 def open_model(

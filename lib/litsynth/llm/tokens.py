@@ -17,13 +17,13 @@ _PER_MESSAGE = 6  # role and turn markers
 def count_tokens(text: str) -> int:
     """Estimate the tokens of `text`, from above rather than below.
 
-    Letters and spaces count a token for every 3.6 bytes, bytes beyond ASCII for every 2, and each digit or
+    Letters and spaces count a token for every 3.2 bytes, bytes beyond ASCII for every 2, and each digit or
     sign counts one: more than the tokenizers of current models need for English, and about right for others.
     """
     data = text.encode("utf-8", "replace")
     rest = data.translate(None, _LETTERS)
     signs = len(rest.translate(None, _WIDE))
-    return math.ceil((len(data) - len(rest)) / 3.6 + (len(rest) - signs) / 2 + signs)
+    return math.ceil((len(data) - len(rest)) / 3.2 + (len(rest) - signs) / 2 + signs)
 
 
 def least_tokens(text: str) -> int:
