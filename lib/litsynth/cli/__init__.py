@@ -11,7 +11,8 @@ import typer
 
 from litsynth.errors import LitsynthError
 
-_ROOMS = ("data", "retrieval", "llm", "metasyn", "release", "litbench", "agents", "experiments")
+_ROOMS = ("data", "retrieval", "rag", "llm", "metasyn", "release", "litbench", "statistics", "agents", "training",
+          "experiments")
 
 app = typer.Typer(
     name="litsynth", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
