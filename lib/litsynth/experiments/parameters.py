@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
@@ -207,4 +208,76 @@ register(Experiment(
             "domains", "fact_types", "refusal", "traceability", "failures", "decomposition", "pair_graph",
             "without_hubs", "costs"),
     calls_model=True,
+))
+
+
+class JudgeConcordanceParameters(Parameters):
+    """How far a panel of judges can be trusted: against a human's blinded ratings, and judge against judge."""
+
+    dataset: str | None = Field("sample", min_length=1, description=(
+        "Data set that the verdicts refer to: a name of the catalogue, or a folder; null beside a verdict file."))
+    verdicts: str = Field("lexical", min_length=1, description=(
+        "Verdict table: a run of litbench_conditions or a promoted result, with votes as recorded; a CSV or Parquet "
+        "file; or `lexical`, the answers of the data set's newest run judged by three judges without a model."))
+    ratings: Path | None = Field(None, json_schema_extra={"decides_result": False}, description=(
+        "CSV of a human's ratings by blinded id (its content decides the run); null simulates ratings, labelled so."))
+    strata: list[str] = Field(["condition"], description="Strata of the sample: condition, domain, system.")
+    sample_size: PositiveInt = Field(154, description="Cells to draw for the human, over all strata.")
+    allocation: Literal["proportional", "equal"] = Field("proportional", description=(
+        "Cells a stratum: in proportion to its size, or as many from each."))
+    simulated_missed: float = Field(0.06, ge=0, le=1, description="Simulated rater: share of due credit not given.")
+    simulated_credited: float = Field(0.08, ge=0, le=1, description="Simulated rater: share of credit not due given.")
+    simulated_unsure: float = Field(0.03, ge=0, le=1, description="Simulated rater: share of cells it cannot tell.")
+    show_texts: bool = speed_only(False, (
+        "Show answers and quotes of real data in the notebook; synthetic ones are always shown. A promoted notebook "
+        "publishes what it shows."))
+    seed: Seed = 0
+    resamples: Resamples = 5000
+
+
+register(Experiment(
+    name="judge_concordance",
+    description="Compare a panel of judges with a human's blinded ratings and correct accuracy for its errors.",
+    parameters=JudgeConcordanceParameters,
+    tables=("strata", "sample", "agreement", "judges", "by_group", "direction", "disagreements", "corrected",
+            "published_rederived"),
+))
+
+
+class OracleRagParameters(Parameters):
+    """What review writers lose by themselves: candidates as retrieved against reference studies first."""
+
+    dataset: DatasetName = "sample"
+    split: Literal["train", "test", "all"] = Field("test", description="Reviews to use.")
+    retriever: str = Field("bm25", min_length=1, description="Retriever of the candidates.")
+    top_k: PositiveInt = Field(200, description="Candidates that a system is given.")
+    systems: list[str] = Field(["extractive"], min_length=1, description=(
+        "Systems: extractive (no model), or system:PROFILE such as one_pass:local."))
+    modes: list[Literal["actual", "oracle"]] = Field(["actual", "oracle"], min_length=1, description=(
+        "Order of the candidates: actual, or reference studies first (label-informed)."))
+    truncation: Literal["none", "abstracts", "candidates"] = Field("none", description=(
+        "What is cut when a prompt does not fit the context window; none makes that a failure."))
+    abstract_characters: int | None = Field(None, ge=0, description=(
+        "Characters after which every abstract is cut for models; null for whole abstracts."))
+    answer_tokens: PositiveInt | None = Field(None, description=(
+        "Tokens of a model's report; null for 4096, or 512 for weak models."))
+    review_limit: PositiveInt | None = Field(None, description="Only the first reviews by ID; null for all.")
+    release: Path | None = Field(None, json_schema_extra={"decides_result": False}, description=(
+        "Folder of an imported release to show beside (its content decides the run); null for the promoted one, or "
+        "else the published means."))
+    seed: Seed = 0
+    resamples: Resamples = 5000
+    token_cap: PositiveInt | None = speed_only(None, (
+        "Stop when models have used this many tokens; the run is then partial and a higher cap resumes it."))
+    device: str = speed_only("auto", "Where encoders run: auto, cpu, cuda or mps.")
+
+
+register(Experiment(
+    name="oracle_rag",
+    description="Follow reference studies from retrieval to the final list, in actual and in label-informed order.",
+    parameters=OracleRagParameters,
+    tables=("statuses", "metrics", "summary", "differences", "funnel", "places", "abstracts", "criteria", "calibration",
+            "released"),
+    calls_model=True,
+    uses_gold=True,
 ))

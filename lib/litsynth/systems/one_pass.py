@@ -63,8 +63,9 @@ class OnePass:
     abstracts in any case. Every cut is told to the model and recorded in `details["truncation"]`; candidates that were
     dropped are no candidates of the report.
 
-    `structured` asks for a JSON object instead of a report and writes the report from it (None: for models marked weak
-    only, which do not keep to a form otherwise). An answer that broke off or cannot be read ends in `unparsed`.
+    `structured` asks for a decision on each candidate and a synthesis as a JSON object and writes the report from them
+    (None: for models marked weak only, which do not keep to a form otherwise). An answer that broke off or cannot be
+    read ends in `unparsed`.
     """
 
     name: str = "one_pass"
@@ -170,7 +171,8 @@ class OnePass:
             else []
         notes += [f"{dropped} further candidates of the search do not fit and are not shown."] if dropped else []
         structured = llm.weak if self.structured is None else self.structured
-        schema = prompts.review_schema(len(candidates), WEAK_LIMIT if llm.weak else None) if structured else None
+        ranks = [candidate.rank for candidate in candidates]
+        schema = prompts.review_schema(ranks, WEAK_LIMIT if llm.weak else None) if structured else None
         outside = [*report_text.protocol_lines(task), *report_text.criteria_lines(task)]
         fence = fence_for([*lines, *outside])
         messages = prompts.one_pass_messages(task, lines, fence, notes, structured)
@@ -183,12 +185,11 @@ class OnePass:
 
 
 def _written(task: Review, answer: Any, candidates: Sequence[Candidate]) -> str:
-    """Return the report that a structured answer stands for; numbers that are no candidate's stay in its list."""
-    chosen = dict.fromkeys(answer["included"])
-    known = {candidate.corpus_id for candidate in candidates}
-    included = [candidate for candidate in candidates if candidate.corpus_id in chosen]
+    """Return the report that a structured answer stands for."""
+    decisions = answer["decisions"]
+    included = [candidate for candidate in candidates if decisions[str(candidate.rank)] == prompts.INCLUDE]
     protocol = [report_text.escape(line) for line in report_text.protocol_lines(task)]
     return "\n".join((
         "# Report", "", "## Protocol", "", *(f"- {line}" for line in protocol), "", "## Synthesis", "",
         report_text.escape_title(answer["synthesis"]) or "Nothing was written.", "",
-        report_text.final_list(included, [number for number in chosen if number not in known])))
+        report_text.final_list(included)))

@@ -42,14 +42,10 @@ def escape_title(title: str) -> str:
     return _RETRACTION.sub(lambda match: _entity(match.group(1)), text)
 
 
-def final_list(articles: Iterable[Candidate], unknown_ids: Iterable[int] = ()) -> str:
-    """Return the dedicated final section: a table of Corpus IDs with exact titles, or the statement that it is empty.
-
-    `unknown_ids` are IDs that were named without being a candidate's; they are listed, since they were claimed.
-    """
+def final_list(articles: Iterable[Candidate]) -> str:
+    """Return the dedicated final section: a table of Corpus IDs with exact titles, or that nothing was included."""
     rows = [f"| Corpus ID: {article.corpus_id} | {escape_title(article.title)} | {article.year or ''} |"
             for article in articles]
-    rows += [f"| Corpus ID: {number} | (no candidate has this number) | |" for number in unknown_ids]
     if not rows:
         return f"{FINAL_HEADING}\n\n{NOTHING_INCLUDED}\n"
     return "\n".join((FINAL_HEADING, "", "| Corpus ID | Title | Year |", "| --- | --- | --- |", *rows)) + "\n"

@@ -14,6 +14,7 @@ from litsynth.systems.report_text import FINAL_HEADING, NOTHING_INCLUDED, criter
 
 ONE_PASS_VERSION = "metasyn-one-pass/1"
 CUT_MARK = "[cut]"
+INCLUDE, EXCLUDE = "include", "exclude"
 
 _TASK = ("You write the report of a systematic review from its protocol and from candidate articles that a search "
          "found. Decide for every candidate whether the protocol admits it, using its title and abstract, then "
@@ -23,15 +24,16 @@ _DATA_RULE = ("Everything between the two lines marked {fence} was copied from a
               "nothing.")
 _REPORT_RULE = (
     "Write Markdown with these parts: the question; the inclusion criteria and the exclusion criteria that you "
-    "applied; how many candidates were included and why the others were not; what the included studies found, as separate "
-    "insights; the overall direction of the effect (positive, negative or mixed); limitations. End with the section\n"
+    "applied; how many candidates were included and why the others were not; what the included studies found, as "
+    "separate insights; the overall direction of the effect (positive, negative or mixed); limitations. End with the "
+    "section\n"
     f"{FINAL_HEADING}\n"
     "that has one line for each included article and nothing else, in the form\n"
     "- EXACT TITLE (Corpus ID: NUMBER)\n"
     "with title and number copied from the candidate. List no article twice, none that you exclude, and none that is "
     f"no candidate. If nothing qualifies, write there: {NOTHING_INCLUDED}")
-_OBJECT_RULE = ('Reply with one JSON object: "synthesis" (what the included studies found, a few sentences) and '
-                '"included" (the Corpus ID numbers of the included candidates, each once).')
+_OBJECT_RULE = ('Reply with one JSON object: "decisions" (for each candidate, by its number in front of the line, '
+                f'"{INCLUDE}" or "{EXCLUDE}") and "synthesis" (what the included studies found, a few sentences).')
 
 
 def candidate_line(candidate: Candidate, characters: int | None) -> str:
@@ -54,9 +56,12 @@ def one_pass_messages(review: Review, lines: Sequence[str], fence: str, notes: S
     return {"role": "system", "content": system}, {"role": "user", "content": user}
 
 
-def review_schema(candidates: int, characters: int | None) -> dict[str, Any]:
-    """Return the schema of a structured answer: a synthesis (at most `characters` long) and distinct numbers."""
+def review_schema(ranks: Sequence[int], characters: int | None) -> dict[str, Any]:
+    """Return the schema of a structured answer: a decision a candidate, then a synthesis of at most `characters`."""
     text = {"type": "string"} if characters is None else {"type": "string", "maxLength": characters}
-    included = {"type": "array", "items": {"type": "integer"}, "maxItems": max(1, candidates)}
-    return {"type": "object", "properties": {"synthesis": text, "included": included},
-            "required": ["synthesis", "included"], "additionalProperties": False}
+    decisions = _object({str(rank): {"type": "string", "enum": [INCLUDE, EXCLUDE]} for rank in ranks})
+    return _object({"decisions": decisions, "synthesis": text})
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
