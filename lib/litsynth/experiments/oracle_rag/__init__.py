@@ -23,6 +23,6 @@ from litsynth.experiments.oracle_rag.words import (
 __all__ = [
     "ask_reviews", "by_abstract", "by_criterion", "by_place", "calibration_of", "criterion_failures", "decisions",
     "difference_table", "differences", "funnel", "identities", "inclusion_by_place", "losses_by_review", "one_report",
-    "rate_table", "reading_table", "released_table", "retention_against_recall", "score_table", "status_table", "summarise",
-    "verdict", "where_studies_are_lost",
+    "rate_table", "reading_table", "released_table", "retention_against_recall", "score_table", "status_table",
+    "summarise", "verdict", "where_studies_are_lost",
 ]
