@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from litsynth.plots.style import HIGHLIGHT, PALETTE
+from litsynth.plots.style import PALETTE
 
 _HATCHES = ("", "///", "...", "xxx", "\\\\\\")
 PARTS = {"both": "both facts", "one": "one fact", "neither": "neither fact"}
@@ -55,7 +55,7 @@ def decomposition_bars(ax: Axes, table: pd.DataFrame) -> Axes:
     separately = wide["both_separately"] if "both_separately" in wide else pd.Series(dtype=float)
     for place, value in enumerate(separately.astype(float)):
         if value == value:
-            ax.plot([100 * value] * 2, [place - 0.45, place + 0.45], color=HIGHLIGHT, linewidth=2.5,
+            ax.plot([100 * value] * 2, [place - 0.45, place + 0.45], color="black", linewidth=2.5,
                     label="both, asked separately (T4)" if not place else None)
     ax.set_xlabel("Share of two-paper questions (%)")
     ax.legend(frameon=False, fontsize=7, ncols=4, loc="lower right", bbox_to_anchor=(1, 1))

@@ -32,7 +32,8 @@ def draw_pair_graph(ax: Axes, pairs: Iterable[Pair], *, seed: int = 0, hub_degre
     for name in hubs:
         ax.annotate(str(graph.degrees[name]), places[name], ha="center", va="center", fontsize=6, color="white")
     ax.set_axis_off()
-    ax.legend(frameon=False, fontsize=7, loc="upper left")
+    ax.set_aspect("equal")
+    ax.legend(frameon=False, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=2, markerscale=0.6)
     return ax
 
 
@@ -51,7 +52,7 @@ def _layout(pairs: list[tuple[Hashable, ...]], seed: int) -> dict[Hashable, tupl
         part.add_nodes_from(sorted(names, key=str))
         part.add_edges_from(sorted(whole.subgraph(names).edges, key=str))
         size = float(np.sqrt(len(names)))
-        if left and left + size > 2.5 * np.sqrt(len(whole)):
+        if left and left + size > 3.2 * np.sqrt(len(whole)):
             left, top, height = 0.0, top - height - 0.8, 0.0
         laid = nx.spring_layout(part, seed=seed, iterations=200) if len(names) > 2 else {
             name: np.array([0.0, 1.0 - 2.0 * place]) for place, name in enumerate(part)}

@@ -72,7 +72,7 @@ def _cell(ax: Axes, x: int, y: int, line: object | None) -> None:
         ax.text(x, y, "–", ha="center", va="center", fontsize=8, color="0.4")
     elif kind != "grey":
         box = {"boxstyle": "round,pad=0.12", "facecolor": _FILL[kind], "edgecolor": "none"}
-        middle = {"ha": "center", "va": "center", "bbox": box}
+        middle = {"ha": "center", "va": "center", "bbox": box, "in_layout": False}
         ax.text(x, y - 0.13, shown_percent(percent), fontsize=8.5, fontweight="bold", **middle)
         ax.text(x, y + 0.26, f"n {_count(line.questions)}", fontsize=5.5, color="0.15", **middle)
 

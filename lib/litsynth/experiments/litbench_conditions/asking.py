@@ -147,11 +147,9 @@ def ask_cell(bench: Bench, key: str, system: SystemUnderTest, rule: Condition, n
             "facts": _facts(bench, rule, question, response, votes, rows), **({"live": live} if live else {})}
     if rule.live:
         _credit_named_only(item)
-    if item["retry"] and bench.run.parameters.keep_failed:
-        item["retry"] = False
-    bench.keep(key, _words(response, searcher if rule.live else None))
-    if not item["retry"]:
+    if not item["retry"] or bench.run.parameters.keep_failed:
         del item["retry"]
+        bench.keep(key, _words(response, searcher if rule.live else None))
     return item
 
 

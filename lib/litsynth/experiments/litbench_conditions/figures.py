@@ -78,7 +78,7 @@ def condition_card(run: Run, accuracy: pd.DataFrame) -> Any:
     frame = card_rows(accuracy)
     systems = list(dict.fromkeys(frame["system"]))
     columns = card_conditions(accuracy)
-    fig, axes = figure(1, 1, width=3.4 + 0.72 * len(columns), height=1.2 + 0.6 * len(systems))
+    fig, axes = figure(1, 1, width=3.4 + 0.72 * len(columns), height=1.2 + 0.5 * len(systems))
     cards.card(axes[0], _in_percent(frame), rows=systems, columns=columns, row="system", column="condition")
     cards.legend(axes[0], ncols=3)
     words = "; ".join(f"{row.system}, {row.condition}: {percent(row.value)}" for row in frame.itertuples())
@@ -157,7 +157,7 @@ def refusal_curves(run: Run, table: pd.DataFrame) -> Any:
     fig, axes = figure(lines, 2, width=10, height=0.9 + 2.9 * lines, sharex=True, sharey=True)
     whole = pd.concat([table, published.astype({"n_papers": float})], ignore_index=True)
     for ax, name in zip(axes, names, strict=False):
-        refusal_panel(ax, whole, name, systems=systems)
+        refusal_panel(ax, whole, name, systems=systems, apart=set(published["system"]))
     for ax in axes[len(names):]:
         ax.set_visible(False)
     handles = dict(pair[::-1] for ax in axes[:len(names)] for pair in zip(*ax.get_legend_handles_labels(), strict=True))
