@@ -67,6 +67,7 @@ def requests() -> list:
     return [ask(f"item {item} please", schema=SCHEMA) for item in range(CALLS)]
 
 
+@pytest.mark.slow
 def test_thousand_calls(
     stub: StubServer, open_door: Callable[..., ModelDoor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +119,7 @@ print(" ".join(answer.status for answer in answers))
 """
 
 
+@pytest.mark.slow
 def test_killed_half_way_and_resumed(stub: StubServer, home: Path) -> None:
     path, chaos = home / "killed.sqlite", Chaos()
     command = [sys.executable, "-c", WORKER, stub.url, str(path), str(Path(__file__).parent)]

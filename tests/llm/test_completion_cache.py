@@ -117,6 +117,7 @@ for number in range(int(sys.argv[3]), int(sys.argv[4])):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_write_ten_thousand_entries(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     # 1,000 of the questions are written by both.
