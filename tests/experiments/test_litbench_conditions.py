@@ -27,6 +27,7 @@ from litsynth.experiments.litbench_conditions.published import (
 )
 from litsynth.experiments.parameters import get_experiment
 from litsynth.experiments.runner import run_experiment
+from litsynth.llm import BudgetExceeded
 from litsynth.llm.scripted import ScriptedModel
 from litsynth.records import Completion, Dataset, Fact, Question
 
@@ -246,6 +247,24 @@ def test_judges_are_asked_again_for_a_sample(bank, workspace):
     assert table[["judge", "cases", "agreed"]].values.tolist() == [["lexical", 2, 2]]
 
 
+def test_a_spending_cap_leaves_a_run_that_resumes(bank, workspace, monkeypatch):
+    class Capped(Moody):
+        def complete(self, request):
+            if len(self.requests) >= 4:
+                raise BudgetExceeded("the cap stopped calls")
+            return super().complete(request)
+
+    model = Capped()
+    model.down = False
+    monkeypatch.setattr(design, "open_model", lambda name, cap=None: model)
+    run = open_run("litbench_conditions", dataset=str(bank), systems=["ircot:moody"], conditions=["T1"], resamples=100,
+                   seed=3)
+    with pytest.raises(BudgetExceeded):
+        litbench.ask_questions(run)
+    manifest = json.loads((run.directory / "manifest.json").read_text())
+    assert (manifest["status"], manifest["items"]) == ("partial", 2)
+
+
 def test_live_pool_credits_only_who_names_the_original_paper(bank, workspace):
     place = Path(__file__).resolve().parent.parent / "datasets" / "eutils_server.py"
     spec = importlib.util.spec_from_file_location("eutils_server_for_litbench", place)
@@ -435,6 +454,19 @@ def test_published_values_stand_in_the_same_form_and_are_marked(root):
     rows = card_rows(own)
     assert rows["system"].tolist()[0] == "s"
     assert rows["system"].iloc[1:].str.endswith("(published)").all()
+
+
+def test_findings_say_numbers_with_denominators_and_what_kind_of_judge(bank):
+    stub, items = _items(bank, conditions="T1,T5,T6,T6-control")
+    cells = litbench.cell_table(stub, items)
+    tables = litbench.accuracy(stub, cells), litbench.refusal(stub, cells), litbench.failures(stub, cells)
+    words = litbench.findings(stub, *tables)
+    assert words.startswith("extractive. Accuracy goes from ")
+    assert "(n = 4)" in words
+    assert "% of controls" in words
+    assert words.endswith("Judged by words alone, not by a model.")
+    shown = litbench.reading_table(tables[0])
+    assert {"extractive", "Sonnet-5 (published)"} <= set(shown["system"])
 
 
 # The whole

@@ -32,14 +32,17 @@ from litsynth.experiments.litbench_conditions.words import (
     contrasts_shown,
     fact_types_shown,
     findings,
+    findings_of,
     parts_shown,
+    reading_table,
     refusal_shown,
 )
 
 __all__ = [
     "accuracy", "accuracy_shown", "ask_judges_again", "ask_questions", "by_n", "cell_table", "compact_card",
     "composition", "condition_card", "contrasts", "contrasts_shown", "costs", "decomposition", "decomposition_bars",
-    "degradation", "design_table", "domains", "fact_table", "fact_types", "fact_types_shown", "failures", "findings",
-    "identities", "pair_graph", "pair_graph_table", "parts_shown", "refusal", "refusal_curves", "refusal_shown",
-    "report_card", "responses", "tally", "traceability", "verdict_table", "where_credit_is_lost", "without_hub_papers",
+    "degradation", "design_table", "domains", "fact_table", "fact_types", "fact_types_shown", "failures",
+    "findings", "findings_of", "identities", "pair_graph", "pair_graph_table", "parts_shown", "reading_table",
+    "refusal", "refusal_curves", "refusal_shown", "report_card", "responses", "tally", "traceability",
+    "verdict_table", "where_credit_is_lost", "without_hub_papers",
 ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
 from litsynth.conditions import condition_named
@@ -31,6 +34,20 @@ def accuracy_shown(accuracy: pd.DataFrame, metric: str = "semantic") -> pd.DataF
     cells = [f"{in_percent(row.value, row.low, row.high)}, n = {int(row.n)}" for row in both.itertuples()]
     both = both.assign(cell=cells)
     return _wide(both, "system", "condition", "cell")
+
+
+_METRICS = {"semantic": "answer right", "composite": "source and passage right", "both": "all three right",
+            "refusal": "refused"}
+
+
+def reading_table(accuracy: pd.DataFrame) -> pd.DataFrame:
+    """Return accuracy and refusal as a row a system, condition and metric, published rows last; for reading."""
+    both = pd.concat([accuracy, published_accuracy(), published_accuracy("composite")], ignore_index=True)
+    return pd.DataFrame([{
+        "system": row.system, "condition": row.condition, "what": _METRICS[row.metric],
+        "percent (95 % interval)": in_percent(row.value, row.low, row.high), "questions": int(row.n),
+        "papers resampled": "" if row.clusters != row.clusters else str(int(row.clusters))}
+        for row in both.itertuples()])
 
 
 def _wide(frame: pd.DataFrame, index: str, column: str, value: str) -> pd.DataFrame:
@@ -75,13 +92,20 @@ def parts_shown(table: pd.DataFrame) -> pd.DataFrame:
 
 def findings(run: Run, accuracy: pd.DataFrame, refusal: pd.DataFrame, failures: pd.DataFrame) -> str:
     """Say in three sentences a system what its numbers show: how far accuracy goes, refusing, where credit is lost."""
+    return findings_of({"synthetic": run.dataset.synthetic, "parameters": run.parameters.model_dump(mode="json")},
+                       accuracy, refusal, failures)
+
+
+def findings_of(manifest: Mapping[str, Any], accuracy: pd.DataFrame, refusal: pd.DataFrame,
+                failures: pd.DataFrame) -> str:
+    """Say the same from a promoted result's manifest and tables."""
     said = []
     for system in dict.fromkeys(accuracy["system"]):
         own = [frame[frame["system"] == system] for frame in (accuracy, refusal, failures)]
         said += [f"{system}.", *_ranking(own[0]), *_refusing(own[1]), *_losing(own[2])]
-    labels = " Synthetic data." if run.dataset.synthetic else ""
+    labels = " Synthetic data." if manifest["synthetic"] else ""
     lexical = " Judged by words alone, not by a model." if any(
-        name.startswith("lexical") for name in run.parameters.judges) else ""
+        name.startswith("lexical") for name in manifest["parameters"]["judges"]) else ""
     return " ".join(said) + labels + lexical
 
 
