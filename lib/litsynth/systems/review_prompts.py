@@ -32,8 +32,11 @@ _REPORT_RULE = (
     "- EXACT TITLE (Corpus ID: NUMBER)\n"
     "with title and number copied from the candidate. List no article twice, none that you exclude, and none that is "
     f"no candidate. If nothing qualifies, write there: {NOTHING_INCLUDED}")
-_OBJECT_RULE = ('Reply with one JSON object: "decisions" (for each candidate, by its number in front of the line, '
-                f'"{INCLUDE}" or "{EXCLUDE}") and "synthesis" (what the included studies found, a few sentences).')
+# Said last and with values described in their places, because weak models keep to what stands nearest.
+_OBJECT_RULE = (f'Reply with one JSON object on one line: {{{{"decisions": {{{{"1": "{INCLUDE}" if candidate 1 meets '
+                f'the criteria, else "{EXCLUDE}", and so on up to "{{last}}"}}}}, "synthesis": what the included '
+                "studies found, in a sentence}}.")
+_REMINDER = f"Write the report now. It ends with the section {FINAL_HEADING}"
 
 
 def candidate_line(candidate: Candidate, characters: int | None) -> str:
@@ -49,10 +52,11 @@ def candidate_line(candidate: Candidate, characters: int | None) -> str:
 def one_pass_messages(review: Review, lines: Sequence[str], fence: str, notes: Sequence[str],
                       structured: bool) -> tuple[dict[str, str], dict[str, str]]:
     """Return the system and user message: task, protocol, candidates between marks, and what was left out (`notes`)."""
-    rule = _OBJECT_RULE if structured else _REPORT_RULE
-    system = "\n\n".join((_TASK, _DATA_RULE.format(fence=fence), rule))
-    user = "\n".join(("Protocol", *protocol_lines(review), *criteria_lines(review), "",
-                      f"Candidates ({len(lines)})", *notes, fenced(lines or ["(no candidate was found)"], fence)))
+    rules = (_TASK, _DATA_RULE.format(fence=fence), *(() if structured else (_REPORT_RULE,)))
+    system = "\n\n".join(rules)
+    last = _OBJECT_RULE.format(last=len(lines)) if structured else _REMINDER
+    user = "\n".join(("Protocol", *protocol_lines(review), *criteria_lines(review), "", f"Candidates ({len(lines)})",
+                      *notes, fenced(lines or ["(no candidate was found)"], fence), "", last))
     return {"role": "system", "content": system}, {"role": "user", "content": user}
 
 
