@@ -5,6 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+WORKERS ?= auto
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
 .DEFAULT_GOAL := help
@@ -25,7 +26,7 @@ book: $(STAMP) ## Run every experiment on the embedded sample and render the boo
 	$(BIN)/litsynth book --no-open
 
 test: $(STAMP) ## Run all tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q --numprocesses $(WORKERS) --dist loadfile
 
 check: lint test ## Lint, then all tests (layers and clean notebooks among them)
 
