@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from litsynth import files
 from litsynth.errors import RunError
-from litsynth.experiments import EXPERIMENTS, book, pages
+from litsynth.experiments import EXPERIMENTS, book, pages, status
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = """---
@@ -83,6 +83,34 @@ def test_remote_loads_are_found_in_every_form(tmp_path):
     found = [what for _, what in book.remote_loads(tmp_path)]
     assert len(found) == 5
     assert not any("fine.example" in what for what in found)
+
+
+def _picture(**metadata):
+    return new_output("display_data", data={"image/png": "iVBORw0KGgo="}, metadata=metadata)
+
+
+def test_pictures_of_executed_notebooks_get_words():
+    facts = {**MANIFEST, "figures": {"curve": {"alt": "Recall rises."}, "bars": {"alt": "Nine of ten."}}}
+    cells = [new_code_cell("lab.draw(run)", outputs=[_picture(**{"image/png": {"alt": "Kept beside it."}})]),
+             new_code_cell("lab.curve(run, t)", outputs=[_picture()]),
+             new_code_cell("plot(x)", outputs=[_picture()]), new_code_cell("1 + 1", outputs=[])]
+    shown = pages._shown_notebook(json.loads(nbformat.writes(new_notebook(cells=cells))), facts)
+    words = [cell["metadata"].get("mystnb", {}).get("image", {}).get("alt") for cell in shown["cells"][1:]]
+    assert words == ["Kept beside it.", "Recall rises.", "A picture without a description, made by: plot(x)", None]
+
+
+def test_status_says_which_results_are_from_older_code():
+    name = next(iter(EXPERIMENTS))
+    plan = {**MANIFEST, "experiment": name, "code": {"commit": "c" * 40, "dirty": False, "fingerprint": "no longer"}}
+    assert status.code_state(plan) == status.OLDER
+    assert status.code_state(MANIFEST) == status.GONE
+    source = pages.files.read_json(ROOT / "notebooks" / EXPERIMENTS[name].notebook_file)
+    now = status.fingerprint.result_fingerprint(EXPERIMENTS[name].module_name, status.notebooks.code(source))
+    current = {**plan, "code": {**plan["code"], "fingerprint": now}}
+    assert status.code_state(current) == status.SAME
+    page = status.status_page({"new": current, "o|d": plan, "squares": MANIFEST})
+    assert "Of 3 results, 2 were made with code that has changed since: o\\|d, squares." in page
+    assert "| **made with older code** |" in page
 
 
 @pytest.mark.slow

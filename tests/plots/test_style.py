@@ -38,8 +38,13 @@ def test_a_figure_without_description_is_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_notebook_shows_the_figure_itself():
-    assert _draw()._repr_png_().startswith(b"\x89PNG")
+def test_a_notebook_shows_the_figure_itself_with_its_description(tmp_path):
+    shown = _draw()
+    picture, about = shown._repr_png_()
+    assert picture.startswith(b"\x89PNG")
+    assert about == {}
+    export(shown, tmp_path, "curve", pd.DataFrame(), "Recall rises\n from 0.2 to 0.9.")
+    assert shown._repr_png_()[1] == {"alt": "Recall rises from 0.2 to 0.9."}
 
 
 def test_colours_and_markers_together_stay_distinct():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from collections.abc import Mapping
@@ -10,20 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from litsynth import files, paths
+from litsynth.experiments.markdown import escaped, markdown_table
 from litsynth.experiments.notebooks import source
 from litsynth.experiments.parameters import EXPERIMENTS, Experiment
-
-
-def escaped(text: object) -> str:
-    """Return text that stands for itself in a Markdown table cell, whatever markup it holds."""
-    plain = html.escape(" ".join(str(text).split()), quote=False)
-    return re.sub(r"([\\`*_{}\[\]|$#~])", r"\\\1", plain)
-
-
-def markdown_table(header: list[str], rows: list[list[object]]) -> str:
-    """Return a Markdown table; cells are escaped."""
-    lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    return "\n".join([*lines, *("| " + " | ".join(map(escaped, row)) + " |" for row in rows)]) + "\n"
+from litsynth.experiments.status import status_page
 
 
 def parameter_table(experiment: Experiment) -> str:
@@ -50,41 +39,39 @@ def provenance(facts: Mapping[str, Any]) -> str:
     return f"Run `{facts['experiment']}/{facts['id']}` of {facts['ended']}, {about}.{label}{gold}"
 
 
-def _status_page(results: Mapping[str, Mapping[str, Any]]) -> str:
-    if not results:
-        return "No results yet: `litsynth run EXPERIMENT` and `litsynth promote RUN` make them.\n"
-    rows: list[list[object]] = []
-    for name, facts in results.items():
-        data, code = facts["dataset"] or {}, facts["code"]
-        commit = (code.get("commit") or "no commit")[:12] + (" with changes" if code.get("dirty") else "")
-        rows.append([name, data.get("name", "none"), "yes" if facts["synthetic"] else "no",
-                     "yes" if facts["uses_gold"] else "no", facts["items"], facts["ended"], facts["id"], commit])
-    packages: dict[str, set[str]] = {}
-    for facts in results.values():
-        for package, version in facts["packages"].items():
-            packages.setdefault(package, set()).add(version)
-    versions = [[package, ", ".join(sorted(versions))] for package, versions in sorted(packages.items())]
-    header = ["result", "data set", "synthetic", "label-informed", "items", "finished", "run", "commit"]
-    return (markdown_table(header, rows) + "\n## Versions that these results were made with\n\n"
-            + markdown_table(["package", "version"], versions))
-
-
 def _shown_notebook(notebook: dict[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return an executed notebook as a book page: named with its data set and its run, without progress lines."""
     where = facts["dataset"]["name"] if facts["dataset"] else facts["promoted_as"]
     where = re.sub(r"[^\w .,-]", "", where)  # the theme repeats titles without escaping them
-    cells = []
-    for cell in notebook["cells"]:
-        cell = {**cell}
-        if cell["cell_type"] == "code":
-            cell["outputs"] = [output for output in cell["outputs"] if output.get("name") != "stderr"]
-        cells.append(cell)
+    cells = [_shown_code(cell, facts) if cell["cell_type"] == "code" else cell for cell in notebook["cells"]]
     title = source(cells[0]) if cells and cells[0]["cell_type"] == "markdown" else f"# {facts['experiment']}"
     first, _, rest = title.partition("\n")
     lead = {"cell_type": "markdown", "metadata": {}, "id": "provenance",
             "source": f"{first} ({where})\n\n{provenance(facts)}\n{rest}"}
     body = cells[1:] if cells and cells[0]["cell_type"] == "markdown" else cells
     return {**notebook, "cells": [lead, *body]}
+
+
+def _shown_code(cell: dict[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a code cell without progress lines and with words for its pictures, in the form that the book reads."""
+    outputs = [output for output in cell["outputs"] if output.get("name") != "stderr"]
+    pictures = [output for output in outputs if any(kind.startswith("image/") for kind in output.get("data", {}))]
+    metadata = cell.get("metadata", {})
+    if pictures:
+        words = " ".join(dict.fromkeys(_described(output, source(cell), facts) for output in pictures))
+        metadata = {**metadata, "mystnb": {**metadata.get("mystnb", {}), "image": {"alt": words}}}
+    return {**cell, "metadata": metadata, "outputs": outputs}
+
+
+def _described(output: Mapping[str, Any], code: str, facts: Mapping[str, Any]) -> str:
+    """Return a picture's alternative text: what was kept beside it, else that of the run's figure that it draws."""
+    for about in output.get("metadata", {}).values():
+        if isinstance(about, Mapping) and about.get("alt"):
+            return str(about["alt"])
+    drawn = [figure for name, figure in facts.get("figures", {}).items() if re.search(rf"\b{re.escape(name)}\(", code)]
+    if len(drawn) == 1:
+        return str(drawn[0]["alt"])
+    return f"A picture without a description, made by: {' '.join(code.split())}"
 
 
 def _write_if_changed(path: Path, text: str) -> None:
@@ -98,7 +85,7 @@ def write_pages(book: Path) -> None:
     results = promoted_results()
     tables = "\n".join(parameter_table(EXPERIMENTS[name]) for name in sorted(EXPERIMENTS))
     _write_if_changed(book / "generated" / "parameters.md", tables)
-    _write_if_changed(book / "generated" / "status.md", _status_page(results))
+    _write_if_changed(book / "generated" / "status.md", status_page(results))
     shown = set()
     for name, facts in results.items():
         executed = paths.results_dir() / name / "notebook.ipynb"

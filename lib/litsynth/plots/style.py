@@ -41,12 +41,17 @@ _METADATA: dict[str, dict[str, None]] = {"svg": {"Date": None, "Creator": None},
 
 
 class StyledFigure(Figure):
-    """A figure that shows itself in a notebook without pyplot, so that nothing is drawn twice or kept in memory."""
+    """A figure that shows itself in a notebook without pyplot, so that nothing is drawn twice or kept in memory.
 
-    def _repr_png_(self) -> bytes:
+    `description` is its alternative text, known once it was exported; notebooks keep it beside the picture.
+    """
+
+    description: str = ""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
         buffer = io.BytesIO()
         self.savefig(buffer, format="png", dpi=144, metadata=_METADATA["png"])
-        return buffer.getvalue()
+        return buffer.getvalue(), {"alt": self.description} if self.description else {}
 
 
 def apply() -> None:
@@ -102,5 +107,8 @@ def export(shown: Figure, directory: Path, name: str, data: pd.DataFrame, alt: s
             shown.savefig(temporary, format=kind, metadata=metadata)
     with atomic_path(directory / f"{name}.csv") as temporary:
         data.to_csv(temporary, index=False, lineterminator="\n")
-    write_text(directory / f"{name}.alt.txt", " ".join(alt.split()) + "\n")
+    words = " ".join(alt.split())
+    write_text(directory / f"{name}.alt.txt", words + "\n")
+    if isinstance(shown, StyledFigure):
+        shown.description = words
     return directory / f"{name}.svg"
