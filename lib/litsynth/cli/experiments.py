@@ -37,6 +37,7 @@ def run(
                                                  help="A parameter to change; repeat for more.")] = [],  # noqa: B006
     force: Annotated[bool, typer.Option("--force", help="Repeat a finished run; keeps the old one.")] = False,
     publish: Annotated[bool, typer.Option("--promote", help="Promote the run when it is finished.")] = False,
+    name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Name to promote it under.")] = None,
 ) -> None:
     """Run an experiment's notebook with these parameters; what is finished already is not repeated."""
     from litsynth.experiments.manifest import shown_path, summary
@@ -50,8 +51,8 @@ def run(
                    f"results: {shown_path(outcome.directory)} (--force repeats it)")
     if outcome.manifest["status"] != "finished":
         raise typer.Exit(1)
-    if publish:
-        promote(str(outcome.directory))
+    if publish or name:
+        promote(str(outcome.directory), name)
 
 
 def experiments(
@@ -115,6 +116,17 @@ def promote(
     typer.echo(f"{'promoted to' if changed else 'unchanged:'} {shown_path(target)}")
 
 
+def _import_sample_answers() -> None:
+    """Put the answers of the embedded model that come with the sample into the cache, so that runs replay them."""
+    from litsynth.llm.archive import import_completions
+    from litsynth.llm.cache import CompletionCache
+    from litsynth.paths import project_root
+
+    shipped = project_root() / "data" / "sample" / "completions.jsonl"
+    if shipped.is_file():
+        import_completions(CompletionCache(), shipped)
+
+
 def book(
     view: Annotated[bool, typer.Option("--open/--no-open", help="Show the book in the browser.")] = True,
     sample: Annotated[bool, typer.Option("--sample/--no-sample", help="First run every experiment on the "
@@ -126,8 +138,12 @@ def book(
     from litsynth.experiments.book import build_book, html_folder
     from litsynth.experiments.manifest import shown_path
 
-    for experiment in EXPERIMENTS if sample else ():
-        run(experiment, [], force=False, publish=True)
+    if sample:
+        _import_sample_answers()
+    for experiment in EXPERIMENTS.values() if sample else ():
+        run(experiment.name, [], force=False, publish=True, name=None)
+        for name, values in experiment.book_runs.items():
+            run(experiment.name, [f"{key}={value}" for key, value in values.items()], force=False, name=name)
     built = build_book(force=force)
     page = html_folder() / "index.html"
     typer.echo(f"the book is {'built' if built else 'up to date'}: {shown_path(page)}")

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -41,7 +42,8 @@ class Experiment:
 
     `tables` must exist when it finishes. `module` holds its logic; when it defines
     `identities(parameters, dataset) -> Mapping`, what that returns (encoder revisions, model identities,
-    prompt versions) is part of the run id and of the manifest.
+    prompt versions) is part of the run id and of the manifest. `book_runs` are further runs of the book besides the one
+    with defaults: the name each is promoted as, and its parameters.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Experiment:
     uses_gold: bool = False
     notebook: str = ""
     module: str = ""
+    book_runs: Mapping[str, Mapping[str, str]] = dataclass_field(default_factory=dict)
 
     @property
     def notebook_file(self) -> str:
@@ -280,4 +283,7 @@ register(Experiment(
             "released"),
     calls_model=True,
     uses_gold=True,
+    # Few short prompts, whose answers come with the sample, so that the model is not started again for the book.
+    book_runs={"oracle_rag-local-sample": {"systems": "one_pass:local", "top_k": "8", "abstract_characters": "160",
+                                           "review_limit": "3"}},
 ))

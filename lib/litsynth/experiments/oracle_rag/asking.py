@@ -85,7 +85,11 @@ class _Bench:
             reading = Reading(empty, None, "failed", "no reference set")
             return {**base, **item_of(reading, reference, keep_text=False)}
         searcher = ranked_candidates(data, review, self.retriever, self.run.parameters.top_k, mode)
-        report = self.system(name).review(review, searcher, model)
+        try:
+            report = self.system(name).review(review, searcher, model)
+        except BudgetExceeded as error:
+            error.run_status = "partial"  # type: ignore[attr-defined]  # what is finished is kept, a higher cap resumes
+            raise
         # Reports quote titles, so only those over synthetic articles may go where runs are published.
         keep = model is not None and data.synthetic
         return {**base, **item_of(read_report(report), reference, keep_text=keep)}
@@ -112,11 +116,7 @@ def ask_reviews(run: Run) -> list[dict[str, Any]]:
             continue
         with open_model(name.profile, cap=budget) as model:
             workers = max(1, getattr(getattr(model, "profile", None), "concurrency", 1))
-            try:
-                items += run.compute(_work(bench, name, model), stage=f"review with {name.label}", workers=workers)
-            except BudgetExceeded as error:
-                error.run_status = "partial"  # type: ignore[attr-defined]  # what `Run.compute` would have looked for
-                raise
+            items += run.compute(_work(bench, name, model), stage=f"review with {name.label}", workers=workers)
             run.record(models={name.label: {"name": model.name, "identity": model.identity, "weak": model.weak}})
             if model.weak:
                 run.record(weak_model=True)
