@@ -10,6 +10,8 @@ from matplotlib.axes import Axes
 from litsynth.plots.style import HIGHLIGHT, PALETTE
 from litsynth.stats.graph import HUB_DEGREE, Pair, pair_graph
 
+_GAP = 0.6  # between components, in units of the layout
+
 
 def draw_pair_graph(ax: Axes, pairs: Iterable[Pair], *, seed: int = 0, hub_degree: int = HUB_DEGREE) -> Axes:
     """Draw papers as dots and two-paper questions as lines; hubs are squares and carry their number of questions.
@@ -47,16 +49,17 @@ def _layout(pairs: list[tuple[Hashable, ...]], seed: int) -> dict[Hashable, tupl
     parts = sorted(nx.connected_components(whole), key=lambda names: (-len(names), sorted(map(str, names))))
     places: dict[Hashable, tuple[float, float]] = {}
     left = top = height = 0.0
-    for names in parts:
+    sizes = [float(len(names) ** 0.7) for names in parts]
+    widest = 1.3 * np.sqrt(sum((size + _GAP) ** 2 for size in sizes))
+    for names, size in zip(parts, sizes, strict=True):
         part = nx.Graph()
         part.add_nodes_from(sorted(names, key=str))
         part.add_edges_from(sorted(whole.subgraph(names).edges, key=str))
-        size = float(np.sqrt(len(names)))
-        if left and left + size > 3.2 * np.sqrt(len(whole)):
-            left, top, height = 0.0, top - height - 0.8, 0.0
-        laid = nx.spring_layout(part, seed=seed, iterations=200) if len(names) > 2 else {
+        if left and left + size > widest:
+            left, top, height = 0.0, top - height - _GAP, 0.0
+        laid = nx.spring_layout(part, seed=seed, iterations=300, k=2.0 / np.sqrt(len(names))) if len(names) > 2 else {
             name: np.array([0.0, 1.0 - 2.0 * place]) for place, name in enumerate(part)}
         for name, at in laid.items():
             places[name] = (left + size * (0.5 + 0.45 * float(at[0])), top - size * (0.5 - 0.45 * float(at[1])))
-        left, height = left + size + 0.6, max(height, size)
+        left, height = left + size + _GAP, max(height, size)
     return places
