@@ -18,13 +18,14 @@ def _bars(rows: pd.DataFrame) -> np.ndarray:
 
 
 def forest(ax: Axes, table: pd.DataFrame, labels: Sequence[str], *, by: str = "source", of: str = "measure",
-           xlabel: str = "Coefficient (95 % interval)") -> Axes:
+           xlabel: str = "Coefficient (95 % interval)", stagger: bool = True) -> Axes:
     """Draw values with intervals, a row for each of `labels` (values of the column `of`), a marker for each `by`.
 
     A row without a value says that it is undefined; one without an interval has an open marker. Zero is marked.
+    `stagger` sets the markers of one row one below the other.
     """
     names = list(dict.fromkeys(table[by]))
-    height = 0.7 / max(1, len(names))
+    height = 0.7 / max(1, len(names)) if stagger else 0.0
     for number, (name, colour, marker) in enumerate(zip(names, colours(len(names)), markers(len(names)), strict=True)):
         rows = table[table[by] == name].drop_duplicates(of).set_index(of)
         at = pd.Series({label: place + (number - (len(names) - 1) / 2) * height for place, label in enumerate(labels)
@@ -42,7 +43,9 @@ def forest(ax: Axes, table: pd.DataFrame, labels: Sequence[str], *, by: str = "s
     ax.axvline(0, color="0.4", linewidth=1)
     ax.set_xlabel(xlabel)
     if len(names) > 1:
-        ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(3, len(names)), frameon=False)
+        longest = max(map(len, names))  # a legend wider than the axes would squeeze them
+        columns = 3 if longest <= 24 else 2 if longest <= 36 else 1
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(columns, len(names)), frameon=False)
     return ax
 
 
@@ -92,13 +95,13 @@ def direction_bars(ax: Axes, table: pd.DataFrame, *, human: str) -> Axes:
         words = f"{row.value:+.0%}" if known else "–"
         if known and row.low == row.low and row.low is not None:
             words += f" ({row.low:+.0%} to {row.high:+.0%})"
-        ax.text(most * 1.12, place, words, va="center", fontsize=7.5)
+        ax.text(most * 1.12, place, words.replace("-", "−"), va="center", fontsize=7.5)
     ax.set_yticks(at, table["group"])
     ax.set_ylim(len(table) - 0.5, -0.5)
     ax.set_xlim(-most * 1.1, most * 1.9)
     step = max(1, round(most / 3))
     ticks = [*range(-step * (most // step), 0, step), *range(0, most + 1, step)]
     ax.set_xticks(ticks, [str(abs(tick)) for tick in ticks])
-    ax.set_xlabel("Cells on which they differ; right: panel less human, share (95 % interval)")
+    ax.set_xlabel(f"Cells on which they differ; right: share credited, panel less {human} (95 % interval)")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, frameon=False)
     return ax

@@ -1,7 +1,7 @@
 """Judge concordance: a panel of judges against a human's blinded ratings, judge against judge, and what it changes."""
 
-from litsynth.experiments.judge_concordance.coefficients import agreement, by_group, direction, judge_table
-from litsynth.experiments.judge_concordance.corrected import corrected
+from litsynth.experiments.judge_concordance.comparing import agreement, by_group, direction, judge_table
+from litsynth.experiments.judge_concordance.correction import corrected
 from litsynth.experiments.judge_concordance.figures import (
     coefficient_forest,
     direction_by_condition,

@@ -77,6 +77,11 @@ def inert(text: str) -> str:
     return "'" + text if _FORMULA.match(text) else text
 
 
+def original(text: str) -> str:
+    """Return what `inert` was given."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text[1:]) else text
+
+
 def write_rows(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write a CSV file for spreadsheets atomically: UTF-8 with its mark, commas, nothing that is computed."""
     from litsynth.files import atomic_path

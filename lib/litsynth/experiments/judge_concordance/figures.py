@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from litsynth.experiments.judge_concordance.coefficients import THIS_RUN
+from litsynth.experiments.judge_concordance.comparing import THIS_RUN
 from litsynth.experiments.judge_concordance.published import published_table
 from litsynth.experiments.judge_concordance.rated import human_name
 from litsynth.experiments.judge_concordance.reading import MEASURES, said
@@ -60,9 +60,10 @@ def judge_forest(run: Run, table: pd.DataFrame) -> Any:
     part = table[table["kind"].isin(kinds)]
     data = part.assign(pair=part["a"] + " / " + part["b"]).sort_values(
         "kind", key=lambda column: column.map(kinds.index), kind="stable")
+    data["kind"] = data["kind"].str.replace("human", human_name(run))
     pairs = list(dict.fromkeys(data["pair"]))
     fig, axes = figure(1, 1, width=9, height=1.4 + 0.34 * len(pairs))
-    draw.forest(axes[0], data, pairs, by="kind", of="pair", xlabel="Cohen's κ (95 % interval)")
+    draw.forest(axes[0], data, pairs, by="kind", of="pair", stagger=False, xlabel="Cohen's κ (95 % interval)")
     words = "; ".join(f"{row.pair} {said(row.value, row.low, row.high, row.reason)}" for row in data.itertuples())
     run.save_figure("judges", fig, data, alt=f"Forest plot of Cohen's κ between raters. {words}.")
     return fig

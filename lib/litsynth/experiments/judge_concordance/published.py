@@ -55,7 +55,7 @@ def published_agreement() -> list[dict[str, Any]]:
         said = table.loc[measure].astype(object).where(table.loc[measure].notna(), None)
         rows.append({"comparison": COMPARISON, "source": PUBLISHED, "measure": measure, "value": said["value"],
                      "low": said["low"], "high": said["high"], "n": int(said["n"]), "clusters": int(said["n"]),
-                     "method": "as published", "reason": "" if said["low"] is not None else "no interval published"})
+                     "method": "as published", "reason": "" if said["low"] is not None else "none published"})
     return rows + [{"comparison": COMPARISON, "source": DERIVED, "measure": measure, **estimate_row(made)}
                    for measure, made in derived().items()]
 

@@ -12,7 +12,6 @@ _LABELS = {CREDIT: "Credit", NO_CREDIT: "No credit", CANNOT_TELL: "Cannot tell"}
 _HELP = {CREDIT: "The answer states the reference fact, in whatever words",
          NO_CREDIT: "It leaves it out, gives another value or direction, or contradicts it",
          CANNOT_TELL: "The cell then counts for nothing and is reported"}
-_ICONS = {CREDIT: "check", NO_CREDIT: "times", CANNOT_TELL: "question"}
 # The same text colours in a light and a dark theme of JupyterLab.
 _BOX = ("max-width: 52em; padding: 0.4em 0.8em; border-left: 4px solid {colour}; margin: 0 0 0.7em 0; "
         "white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.45; "
@@ -44,13 +43,14 @@ class RatingPage:
         wide = w.Layout(width="auto", min_width="9em", height="2.6em")
         self.title, self.body, self.status = w.HTML(), w.HTML(), w.HTML()
         self.bar = w.IntProgress(value=0, min=0, max=len(self.store.cases), layout=w.Layout(width="20em"))
-        self.buttons = {name: w.Button(description=_LABELS[name], tooltip=_HELP[name], icon=_ICONS[name], layout=wide)
+        # No icons: screen readers would read their code points as part of the button's name.
+        self.buttons = {name: w.Button(description=_LABELS[name], tooltip=_HELP[name], layout=wide)
                         for name in RATINGS}
         for name, button in self.buttons.items():
             button.on_click(lambda _, name=name: self.rate(name))
-        self.previous = w.Button(description="Previous", icon="arrow-left", tooltip="Show the cell before", layout=wide)
-        self.following = w.Button(description="Next", icon="arrow-right", tooltip="Show the next cell", layout=wide)
-        self.resume = w.Button(description="Next unrated", icon="forward", tooltip="Go to what is still to do",
+        self.previous = w.Button(description="Previous", tooltip="Show the cell before", layout=wide)
+        self.following = w.Button(description="Next", tooltip="Show the next cell", layout=wide)
+        self.resume = w.Button(description="Next unrated", tooltip="Go to what is still to do",
                                layout=wide)
         self.previous.on_click(lambda _: self.go(self.place - 1))
         self.following.on_click(lambda _: self.go(self.place + 1))
@@ -95,7 +95,7 @@ class RatingPage:
         mine = self.store.rating(case.blinded_id)
         self.title.value = f"<h3 style='margin: 0.2em 0'>Cell {self.place + 1} of {total}</h3>"
         self.bar.value = rated
-        done = f"All {total} cells are rated. They lie in {html.escape(TABLE)}." if rated == total else (
+        done = f"All {total} cells are rated, in {html.escape(TABLE)}" if rated == total else (
             f"{rated} of {total} rated, {total - rated} to do")
         own = f"this cell: {_LABELS[mine].lower()}" if mine else "this cell: not rated yet"
         self.status.value = f"<span role='status' aria-live='polite'>{done}; {own}.</span>"

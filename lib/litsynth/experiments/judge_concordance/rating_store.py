@@ -11,7 +11,7 @@ from pathlib import Path
 from litsynth import paths
 from litsynth.datasets.tables import Field
 from litsynth.errors import DataError, ParameterError
-from litsynth.experiments.judge_concordance.csv_files import read_rows, write_rows
+from litsynth.experiments.judge_concordance.csv_files import original, read_rows, write_rows
 from litsynth.experiments.judge_concordance.ratings import RATINGS
 from litsynth.experiments.judge_concordance.sampling import SAMPLE_HEADER
 from litsynth.files import ItemLog
@@ -56,7 +56,7 @@ def read_cases(folder: Path) -> list[Case]:
     """Return the cells of a sample in the order of their blinded ids; raises `DataError` without any."""
     path = Path(folder) / "sample.csv"
     fields = [Field(name, required=name not in ("rating", "comment")) for name in SAMPLE_HEADER]
-    cases = [Case(*(row[name] for name in SAMPLE_HEADER[:5])) for _, row in read_rows(path, fields)]
+    cases = [Case(*(original(row[name]) for name in SAMPLE_HEADER[:5])) for _, row in read_rows(path, fields)]
     if not cases:
         raise DataError(f"{path} has no cells", expected="a row a cell", remedy="draw the sample again")
     return cases

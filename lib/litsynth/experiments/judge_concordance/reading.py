@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from litsynth.experiments.estimates import shown
-from litsynth.experiments.judge_concordance.coefficients import THIS_RUN, usable
+from litsynth.experiments.judge_concordance.comparing import THIS_RUN, usable
 from litsynth.experiments.judge_concordance.rated import human_name
 from litsynth.experiments.judge_concordance.verdicts import Verdicts
 from litsynth.experiments.store import Run
@@ -53,22 +53,25 @@ def among_judges(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).pivot(index="raters", columns="measure", values="value")
 
 
-def judges_shown(table: pd.DataFrame) -> pd.DataFrame:
+def judges_shown(run: Run, table: pd.DataFrame) -> pd.DataFrame:
     """Return κ of every pair of raters for reading."""
-    rows = [{"what": row.kind, "rater": row.a, "against": row.b, "cells": row.cells, "Cohen's κ": _cell(row),
-             "raw agreement": shown(row.agreement).replace(" (no interval)", "")} for row in table.itertuples()]
+    human = human_name(run)
+    rows = [{"what": row.kind.replace("human", human), "rater": row.a, "against": row.b, "cells": row.cells,
+             "Cohen's κ": _cell(row), "raw agreement": shown(row.agreement).replace(" (no interval)", "")}
+            for row in table.itertuples()]
     return pd.DataFrame(rows).set_index("what")
 
 
-def groups_shown(by_group: pd.DataFrame, direction: pd.DataFrame, kind: str) -> pd.DataFrame:
+def groups_shown(run: Run, by_group: pd.DataFrame, direction: pd.DataFrame, kind: str) -> pd.DataFrame:
     """Return agreement and direction by condition, domain or system for reading."""
+    human = human_name(run)
     rows: dict[str, dict[str, str]] = {}
     for row in by_group[by_group["group_kind"].isin(["all", kind])].itertuples():
         rows.setdefault(row.group, {"rated cells": f"{row.n:,}"})[MEASURES[row.measure]] = said(
             row.value, row.low, row.high, row.reason)
     for row in direction[direction["group_kind"].isin(["all", kind])].itertuples():
-        rows[row.group] |= {"panel alone credits": str(row.panel_only), "human alone credits": str(row.human_only),
-                            "panel less human": said(row.value, row.low, row.high, row.reason, signed=True)}
+        rows[row.group] |= {"panel alone credits": str(row.panel_only), f"{human} alone credits": str(row.human_only),
+                            f"panel less {human}": said(row.value, row.low, row.high, row.reason, signed=True)}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 

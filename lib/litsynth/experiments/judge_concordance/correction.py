@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from litsynth.experiments.estimates import COLUMNS, estimate_row
-from litsynth.experiments.judge_concordance.coefficients import clusters_of, usable
+from litsynth.experiments.judge_concordance.comparing import clusters_of, usable
 from litsynth.experiments.judge_concordance.verdicts import Verdicts
 from litsynth.experiments.store import Run
 from litsynth.records import Estimate
@@ -64,7 +64,7 @@ def powered(part: pd.DataFrame, own: pd.DataFrame, strata: list[str]) -> Estimat
     """Estimate the human's mean over `part` from the rated cells `own` in it, stratum by stratum.
 
     Strata are weighted by their cells; a stratum that is rated whole has its mean and no uncertainty. A stratum with
-    one rated cell, or none, leaves no estimate, and the reason names it.
+    one rated cell, or none, leaves no estimate, and the reason names it. Value and bounds are cut at 0 and 1.
     """
     value, variance, weights = 0.0, 0.0, []
     for name, cells in part.groupby(list(strata), sort=True, dropna=False) if strata else [(("all",), part)]:
@@ -83,6 +83,9 @@ def powered(part: pd.DataFrame, own: pd.DataFrame, strata: list[str]) -> Estimat
     details: dict[str, Any] = {"lambdas": tuple(weights), "standard_error": math.sqrt(variance)}
     if variance <= 1e-24:
         reason = "the human sample shows no variation, so there is no large-sample interval"
+        value = min(1.0, max(0.0, value))
         return Estimate(value, None, None, len(part), len(own), _POWERED, reason=reason, details=details)
     half = z_value(0.95) * math.sqrt(variance)
-    return Estimate(value, value - half, value + half, len(part), len(own), _POWERED, details=details)
+    # The truth is a share, so what lies outside of 0 to 1 says nothing.
+    value, low, high = (min(1.0, max(0.0, bound)) for bound in (value, value - half, value + half))
+    return Estimate(value, low, high, len(part), len(own), _POWERED, details=details)
