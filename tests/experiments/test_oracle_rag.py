@@ -14,7 +14,7 @@ from litsynth import datasets
 from litsynth.errors import DataError, ParameterError
 from litsynth.experiments import oracle_rag as oracle
 from litsynth.experiments.oracle_rag import asking
-from litsynth.experiments.oracle_rag.calibration import calibrate, fit_logistic
+from litsynth.experiments.oracle_rag.calibration import Calibrator, calibrate, fit_logistic
 from litsynth.experiments.oracle_rag.losses import place_name
 from litsynth.experiments.oracle_rag.naming import read_name
 from litsynth.experiments.oracle_rag.pools import ranked_candidates, reference_of
@@ -52,7 +52,7 @@ def fake_run(**more) -> FakeRun:
 
 
 def item(reading_of: Report, reference=frozenset({1, 3, 9}), **more) -> dict:
-    base = {"system": "one_pass:x", "mode": "actual", "split": "test", "trained_on": False}
+    base = {"system": "one_pass:x", "mode": "actual", "split": "test"}
     return {**base, **item_of(read_report(reading_of), reference, keep_text=False), **more}
 
 
@@ -180,6 +180,11 @@ class TestCalibration:
         assert calibrate(without, retriever, 20) == chosen, "labels of other reviews change nothing"
         nobody = Dataset(data.name, data.checksum, True, reviews=data.split("test"), corpus=data.corpus, gold=data.gold)
         assert calibrate(nobody, retriever, 20) is None
+        first = chosen.reviews[0]
+        unlabelled = {i: gold for i, gold in data.gold.items() if i != first}
+        others = Dataset(data.name, data.checksum, True, reviews=data.reviews, corpus=data.corpus, gold=unlabelled)
+        alone = Calibrator(data, retriever, 20).choose(without=first)
+        assert alone.weights == calibrate(others, retriever, 20).weights, "a train review is scored without its labels"
 
 
 class TestPools:

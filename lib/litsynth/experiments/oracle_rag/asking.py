@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from litsynth.errors import ParameterError
-from litsynth.experiments.oracle_rag.calibration import Calibration, calibrate
+from litsynth.experiments.oracle_rag.calibration import Calibration, Calibrator
 from litsynth.experiments.oracle_rag.naming import SystemName, read_name
 from litsynth.experiments.oracle_rag.pools import ranked_candidates, reference_of
 from litsynth.experiments.oracle_rag.released import release_checksum
@@ -62,13 +62,20 @@ class _Bench:
         return open_retriever(self.run.parameters.retriever, self.run.dataset, device=self.run.parameters.device)
 
     @cached_property
-    def calibration(self) -> Calibration | None:
-        return calibrate(self.run.dataset, self.retriever, self.run.parameters.top_k)
+    def calibrator(self) -> Calibrator:
+        return Calibrator(self.run.dataset, self.retriever, self.run.parameters.top_k)
 
-    def system(self, name: SystemName) -> Any:
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        return self.calibrator.choose()
+
+    def system(self, name: SystemName, review: Review | None = None) -> Any:
+        """Return a system for one review; a train review gets numbers that were chosen without it."""
         chosen = self.run.parameters
         if name.profile is None:
-            return self.calibration.system(chosen.top_k) if self.calibration else ExtractiveReview(top_k=chosen.top_k)
+            trained = review is not None and review.split == "train"
+            numbers = self.calibrator.choose(without=review.id) if trained else self.calibration
+            return numbers.system(chosen.top_k) if numbers else ExtractiveReview(top_k=chosen.top_k)
         options: dict[str, Any] = {"top_k": chosen.top_k}
         if name.system == "one_pass":
             options |= {"truncate": chosen.truncation, "abstract_characters": chosen.abstract_characters,
@@ -78,15 +85,14 @@ class _Bench:
     def item(self, name: SystemName, mode: str, review: Review, model: LanguageModel | None) -> dict[str, Any]:
         data = self.run.dataset
         reference = reference_of(data, review)
-        base = {"system": name.label, "mode": mode, "split": review.split,
-                "trained_on": name.profile is None and self._trained_on(review)}
+        base = {"system": name.label, "mode": mode, "split": review.split}
         if not reference:
             empty = Report(review.id, name.system, mode, "", ())
             reading = Reading(empty, None, "failed", "no reference set")
             return {**base, **item_of(reading, reference, keep_text=False)}
         searcher = ranked_candidates(data, review, self.retriever, self.run.parameters.top_k, mode)
         try:
-            report = self.system(name).review(review, searcher, model)
+            report = self.system(name, review).review(review, searcher, model)
         except BudgetExceeded as error:
             error.run_status = "partial"  # type: ignore[attr-defined]  # what is finished is kept, a higher cap resumes
             raise
@@ -94,15 +100,13 @@ class _Bench:
         keep = model is not None and data.synthetic
         return {**base, **item_of(read_report(report), reference, keep_text=keep)}
 
-    def _trained_on(self, review: Review) -> bool:
-        return self.calibration is not None and review.id in self.calibration.reviews
-
 
 def ask_reviews(run: Run) -> list[dict[str, Any]]:
     """Return the items of all systems, modes and reviews, ordered by key.
 
     A review without a reference set is `failed`, a report without a readable list `unparsed`; a call that got no answer
-    is asked again when the run is repeated. Weights of the system without a model are chosen on the train split.
+    is asked again when the run is repeated. Weights of the system without a model are chosen on the train split, for a
+    train review on the others of it.
     """
     chosen = run.parameters
     run.record(uses_gold="oracle" in chosen.modes)

@@ -54,6 +54,28 @@ class _Pool:
     reference: frozenset[int]
 
 
+class Calibrator:
+    """The train reviews of a data set with their candidates and labels, made once, from which numbers are chosen."""
+
+    def __init__(self, dataset: Dataset, retriever: Retriever, top_k: int) -> None:
+        reviews = [review for review in dataset.split("train").values() if reference_of(dataset, review)]
+        pools = [_pool(dataset, review, retriever, top_k) for review in sorted(reviews, key=lambda review: review.id)]
+        self._pools = [pool for pool in pools if len(pool.ids)]
+
+    def choose(self, *, without: int | None = None) -> Calibration | None:
+        """Choose on all train reviews, or on all but `without`: what a train review itself may be scored with.
+
+        None when there is no review to choose on, or none of their reference studies was retrieved.
+        """
+        pools = [pool for pool in self._pools if pool.review_id != without]
+        if not pools or not any(pool.labels.any() for pool in pools):
+            return None
+        weights, threshold, f1 = _choose(pools)
+        return Calibration(float(weights[0]), {n: float(w) for n, w in zip(FEATURES, weights[1:], strict=True)},
+                           threshold, tuple(pool.review_id for pool in pools), sum(len(p.ids) for p in pools), f1,
+                           _left_out_f1(pools) if without is None else None)
+
+
 def calibrate(dataset: Dataset, retriever: Retriever, top_k: int) -> Calibration | None:
     """Choose the numbers on the train reviews of a data set; None when no train review has a reference set.
 
@@ -61,23 +83,17 @@ def calibrate(dataset: Dataset, retriever: Retriever, top_k: int) -> Calibration
     weight, gives probabilities; the threshold is the hundredth with the highest macro inclusion F1 over the train
     reviews (the lowest of equals), where a reference study that was not retrieved counts as missed.
     """
-    reviews = [review for review in dataset.split("train").values() if reference_of(dataset, review)]
-    pools = [_pool(dataset, review, retriever, top_k) for review in sorted(reviews, key=lambda review: review.id)]
-    pools = [pool for pool in pools if len(pool.ids)]
-    if not pools or not any(pool.labels.any() for pool in pools):
+    return Calibrator(dataset, retriever, top_k).choose()
+
+
+def _left_out_f1(pools: Sequence[_Pool]) -> float | None:
+    if len(pools) < 2:
         return None
-    weights, threshold, f1 = _choose(pools)
-    left_out = None
-    if len(pools) > 1:
-        scores = []
-        for position, pool in enumerate(pools):
-            others = [*pools[:position], *pools[position + 1:]]
-            chosen, cut, _ = _choose(others)
-            scores.append(_f1(pool, _chances(pool.rows, chosen), cut))
-        left_out = float(np.mean(scores))
-    return Calibration(float(weights[0]), {name: float(w) for name, w in zip(FEATURES, weights[1:], strict=True)},
-                       threshold, tuple(pool.review_id for pool in pools), sum(len(pool.ids) for pool in pools),
-                       f1, left_out)
+    scores = []
+    for position, pool in enumerate(pools):
+        weights, threshold, _ = _choose([*pools[:position], *pools[position + 1:]])
+        scores.append(_f1(pool, _chances(pool.rows, weights), threshold))
+    return float(np.mean(scores))
 
 
 def _pool(dataset: Dataset, review: Review, retriever: Retriever, top_k: int) -> _Pool:

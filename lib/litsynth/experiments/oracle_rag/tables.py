@@ -26,7 +26,7 @@ def score_table(run: Run, items: Iterable[dict[str, Any]]) -> pd.DataFrame:
     rows = []
     for item in items:
         base = {"system": item["system"], "mode": item["mode"], "review": item["review"],
-                "reference": len(item["reference"]), "shown": len(item["shown"]), "trained_on": item["trained_on"]}
+                "reference": len(item["reference"]), "split": item["split"], "shown": len(item["shown"])}
         for name in ID_METRICS:
             value = item["metrics"][name]
             known = value is not None
