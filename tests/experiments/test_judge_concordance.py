@@ -113,8 +113,8 @@ def test_the_notebook_runs_on_a_verdict_file(verdict_file, workspace):
     made = rated.read_verdicts(run)
     read = rated.rate(run, made, rated.draw(run, made))
     assert rated.account(run, read) == (
-        "Ratings of ratings.csv. 60 cells drawn: 40 rated, 20 where the rater could not tell, 0 left blank, 0 absent from "
-        "the file.")
+        "Ratings of ratings.csv. 60 cells drawn: 40 rated, 20 where the rater could not tell, 0 left blank, 0 absent "
+        "from the file.")
     assert run.facts["human"] == "human"
 
 

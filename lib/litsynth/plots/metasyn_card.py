@@ -123,4 +123,4 @@ def description(frame: pd.DataFrame, metrics: Sequence[str] = ("retrieval_recall
             parts.append(f"{label} from {_printed(low['value'], name)} ({low['configuration']}) to "
                          f"{_printed(high['value'], name)} ({high['configuration']})")
     return (f"Table of {frame['configuration'].nunique()} configurations by {frame['metric'].nunique()} stage metrics "
-            f"with intervals: {'; '.join(parts) or 'no values'}.")
+            f"with intervals where they are known: {'; '.join(parts) or 'no values'}.")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from litsynth.experiments.estimates import shown
 from litsynth.experiments.judge_concordance.comparing import THIS_RUN, usable
-from litsynth.experiments.judge_concordance.rated import human_name
+from litsynth.experiments.judge_concordance.rated import SIMULATED, human_name
 from litsynth.experiments.judge_concordance.verdicts import Verdicts
 from litsynth.experiments.store import Run
 from litsynth.files import write_text
@@ -20,6 +21,11 @@ MEASURES = {
     "negative_agreement": "negative agreement", "sensitivity": "sensitivity", "specificity": "specificity",
     "positive_predictive_value": "positive predictive value", "negative_predictive_value": "negative predictive value"}
 SHOWN_CASES = 12
+
+
+def rater_of(source: Run | Mapping[str, Any]) -> str:
+    """Return what the rater is called in a run or in the result that a manifest describes."""
+    return str(source["facts"]["human"]) if isinstance(source, Mapping) else human_name(source)
 
 
 def said(value: float | None, low: float | None, high: float | None, reason: str = "", *, signed: bool = False) -> str:
@@ -42,7 +48,7 @@ def coefficients(table: pd.DataFrame) -> pd.DataFrame:
     for row in pair.itertuples():
         name = row.comparison if row.source == THIS_RUN else f"clinician ({row.source})"
         rows.setdefault(MEASURES[row.measure], {})[name] = _cell(row)
-    return pd.DataFrame.from_dict(rows, orient="index").fillna("–")
+    return pd.DataFrame.from_dict(rows, orient="index").fillna("–").rename_axis("measure")
 
 
 def among_judges(table: pd.DataFrame) -> pd.DataFrame:
@@ -53,18 +59,19 @@ def among_judges(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).pivot(index="raters", columns="measure", values="value")
 
 
-def judges_shown(run: Run, table: pd.DataFrame) -> pd.DataFrame:
-    """Return κ of every pair of raters for reading."""
-    human = human_name(run)
+def judges_shown(source: Run | Mapping[str, Any], table: pd.DataFrame) -> pd.DataFrame:
+    """Return κ of every pair of raters for reading; `source` is the run or a promoted result's manifest."""
+    human = rater_of(source)
     rows = [{"what": row.kind.replace("human", human), "rater": row.a, "against": row.b, "cells": row.cells,
              "Cohen's κ": _cell(row), "raw agreement": shown(row.agreement).replace(" (no interval)", "")}
             for row in table.itertuples()]
     return pd.DataFrame(rows).set_index("what")
 
 
-def groups_shown(run: Run, by_group: pd.DataFrame, direction: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Return agreement and direction by condition, domain or system for reading."""
-    human = human_name(run)
+def groups_shown(source: Run | Mapping[str, Any], by_group: pd.DataFrame, direction: pd.DataFrame,
+                 kind: str) -> pd.DataFrame:
+    """Return agreement and direction by condition, domain or system for reading; `source` as in `judges_shown`."""
+    human = rater_of(source)
     rows: dict[str, dict[str, str]] = {}
     for row in by_group[by_group["group_kind"].isin(["all", kind])].itertuples():
         rows.setdefault(row.group, {"rated cells": f"{row.n:,}"})[MEASURES[row.measure]] = said(
@@ -72,7 +79,7 @@ def groups_shown(run: Run, by_group: pd.DataFrame, direction: pd.DataFrame, kind
     for row in direction[direction["group_kind"].isin(["all", kind])].itertuples():
         rows[row.group] |= {"panel alone credits": str(row.panel_only), f"{human} alone credits": str(row.human_only),
                             f"panel less {human}": said(row.value, row.low, row.high, row.reason, signed=True)}
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(kind)
 
 
 def corrected_shown(table: pd.DataFrame, kind: str = "condition") -> pd.DataFrame:
@@ -81,7 +88,7 @@ def corrected_shown(table: pd.DataFrame, kind: str = "condition") -> pd.DataFram
     for row in table[table["group_kind"].isin(["all", kind])].itertuples():
         rows.setdefault(row.group, {"cells": f"{row.cells:,}", "rated": f"{row.rated:,}"})[row.method_name] = said(
             row.value, row.low, row.high, row.reason)
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(kind)
 
 
 def rederived_shown(table: pd.DataFrame) -> pd.DataFrame:
@@ -95,9 +102,12 @@ def rederived_shown(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("quantity")
 
 
-def verdict(run: Run, table: pd.DataFrame, directions: pd.DataFrame) -> str:
-    """Say how far panel and human agree, who credits more, and how that compares with the published concordance."""
-    human = human_name(run)
+def verdict(source: Run | Mapping[str, Any], table: pd.DataFrame, directions: pd.DataFrame) -> str:
+    """Say how far panel and human agree, who credits more, and how that compares with the published concordance.
+
+    `source` is the run or a promoted result's manifest.
+    """
+    human = rater_of(source)
     pair = table[table["comparison"].str.startswith("panel against")]
     own = pair[pair["source"] == THIS_RUN].set_index("measure")
     there = table[table["source"] == "published"].set_index("measure")
@@ -106,7 +116,7 @@ def verdict(run: Run, table: pd.DataFrame, directions: pd.DataFrame) -> str:
     open_ = one["low"] is None or one["low"] != one["low"] or one["low"] <= 0 <= one["high"]
     more = ("neither is shown to credit more" if open_ else
             f"the {'panel' if one['value'] > 0 else human} credits more")
-    label = " These ratings are simulated: no human took part." if run.parameters.ratings is None else ""
+    label = " These ratings are simulated: no human took part." if human == SIMULATED else ""
     published = there.loc["cohen_kappa"]
     return (f"Panel and {human} agree on {same['value']:.1%} of {int(same['n'])} cells; Cohen's κ is "
             f"{said(kappa['value'], kappa['low'], kappa['high'], kappa['reason'])}. The panel alone credits "
