@@ -138,7 +138,7 @@ class ItemLog:
         return [self._items[key] for key in sorted(self._items)]
 
     def append(self, item: Mapping[str, Any]) -> None:
-        """Add one finished item (it has a `key`); it survives a kill of this process. A known key raises `ValueError`."""
+        """Add one finished item with its `key`; it survives a kill of this process. A known key raises `ValueError`."""
         key = item["key"]
         if key in self._items:
             raise ValueError(f"item {key!r} is already in {self.path}")

@@ -27,7 +27,8 @@ def slice_of_sample(root: Path, tmp_path: Path) -> Path:
     reviews = pd.read_parquet(source / "reviews.parquet")
     reviews = reviews[reviews["split"] == "test"]
     corpus = pd.read_parquet(source / "corpus.parquet").sort_values("ID")
-    wanted = {int(i) for column in ("matched_corpus_ids", "source_review_corpus_ids") for ids in reviews[column] for i in ids}
+    columns = ("matched_corpus_ids", "source_review_corpus_ids")
+    wanted = {int(i) for column in columns for ids in reviews[column] for i in ids}
     others = [i for i in corpus["ID"] if i not in wanted][:60]
     corpus[corpus["ID"].isin(wanted | set(others))].to_parquet(folder / "corpus.parquet")
     reviews.to_parquet(folder / "reviews.parquet")
@@ -123,9 +124,11 @@ def test_work_saved_among_the_screened_records_only():
     ({"split": "dev"}, "'train', 'test' or 'all'"),
 ])
 def test_bad_parameters_are_refused_before_anything_is_searched(root, raw, words):
+    def plan() -> None:
+        sweep.identities(get_experiment("retrieval_sweep").parse(raw), datasets.load("sample"))
+
     with pytest.raises(ParameterError) as caught:
-        parsed = get_experiment("retrieval_sweep").parse(raw)
-        sweep.identities(parsed, datasets.load("sample"))
+        plan()
     assert words in str(caught.value)
 
 

@@ -23,7 +23,7 @@ class Ranking:
 
     @classmethod
     def of(cls, ids: Sequence[Any] | np.ndarray, scores: Sequence[float] | np.ndarray, k: int | None = None) -> Ranking:
-        """Order `ids` by score descending, then id ascending, and keep the first `k`: the one place where order is decided."""
+        """Order `ids` by score descending, then id ascending, and keep the first `k`: order is decided only here."""
         ids, scores = np.asarray(ids), np.asarray(scores, dtype=np.float64)
         if k is not None and 0 < k < len(ids):
             # Everything tied with the k-th best stays in, so that the tie rule and not the partition decides.
@@ -54,7 +54,7 @@ class CandidateSet:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """One metric of one item; `value` is None unless `status` says that it was scored (or refused, where that is the metric)."""
+    """One metric of one item; `value` is None unless `status` says that it was scored, or refused where that counts."""
 
     system: str
     condition: str

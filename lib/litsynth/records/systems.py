@@ -16,8 +16,9 @@ class Retriever(Protocol):
 
     name: str
 
-    def search(self, query: str, k: int, *, exclude: Iterable[int] = (), allowed: Iterable[int] | None = None) -> Ranking:
-        """Return at most `k` (at least 1) articles, best first; excluded rows leave before the ranking is cut at `k`."""
+    def search(self, query: str, k: int, *, exclude: Iterable[int] = (),
+               allowed: Iterable[int] | None = None) -> Ranking:
+        """Return at most `k` (1 or more) articles, best first; excluded rows leave before the ranking is cut."""
         ...
 
 
@@ -73,7 +74,7 @@ class Response:
     """A LitBench system's answer to one question over one candidate set.
 
     `refused` is the explicit refusal; `refusals` holds one for each fact of a two-paper question (empty when the
-    system declines or answers as a whole). `status` is scored (there is something to score), refused, unparsed or failed.
+    system declines or answers as a whole). `status` is scored (something to score), refused, unparsed or failed.
     """
 
     question_id: str

@@ -50,7 +50,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One gold fact of a paper: its statement, its verbatim quote, and the domain (section x fact type) it belongs to."""
+    """One gold fact of a paper: statement, verbatim quote, and the domain (section x fact type) it belongs to."""
 
     id: str
     paper_id: str
