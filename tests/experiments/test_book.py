@@ -39,7 +39,8 @@ def small_book(tmp_path, monkeypatch):
     """A workspace with the real configuration, three pages and one promoted result."""
     folder = tmp_path / "workspace"
     (folder / "notebooks").mkdir(parents=True)
-    for name in ("_config.yml", "book/_static", "book/_ext", "book/status.md", "book/rerun.md"):
+    for name in ("_config.yml", "book/_static", "book/_ext", "book/references.bib", "book/status.md",
+                 "book/rerun.md"):
         source, target = ROOT / name, folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
