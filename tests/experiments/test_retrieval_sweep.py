@@ -121,7 +121,7 @@ def test_work_saved_among_the_screened_records_only():
     ({"retrievers": "bm26"}, "did you mean 'bm25'"),
     ({"depths": "0,5"}, "greater than 0"),
     ({"depths": "ten"}, "whole number"),
-    ({"split": "dev"}, "'train', 'test' or 'all'"),
+    ({"split": "dev"}, "'train' or 'test' or 'all'"),
 ])
 def test_bad_parameters_are_refused_before_anything_is_searched(root, raw, words):
     def plan() -> None:
