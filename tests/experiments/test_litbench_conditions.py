@@ -507,3 +507,11 @@ def test_a_real_bank_is_answered_and_its_words_stay_out_of_tables(shared_data):
 
 def test_every_public_name_is_there():
     assert all(hasattr(litbench, name) for name in litbench.__all__)
+
+
+def test_further_runs_of_the_book_have_parameters_that_the_experiment_takes():
+    experiment = get_experiment("litbench_conditions")
+    data = datasets.load("sample")
+    for name, raw in experiment.book_runs.items():
+        assert name.endswith("-sample"), "results made by `make book` stay out of git"
+        assert litbench.identities(experiment.parse(raw), data)["judges"]["panel"]

@@ -211,6 +211,14 @@ register(Experiment(
             "domains", "fact_types", "refusal", "traceability", "failures", "decomposition", "pair_graph",
             "without_hubs", "costs"),
     calls_model=True,
+    # Few cells and short prompts, whose answers come with the sample. The embedded model is the system, so the judges
+    # have to be others: three that compare words.
+    book_runs={"litbench_conditions-local-sample": {
+        "systems": "extractive,ircot:local", "questions": "4", "conditions": "T1,T3,T5,T6,T6-control",
+        "n_values": "{T3: [10], T5: [10], T6: [10], T6-control: [10]}",
+        "judges": "lexical,lexical:words,lexical:numbers", "repeats": "6",
+        "options": '{"ircot:local": {passages: 3, context_passages: 4, iterations: 1, passage_characters: 400, '
+                   "answer_tokens: 220, text_characters: 120}}"}},
 ))
 
 
@@ -221,7 +229,8 @@ class JudgeConcordanceParameters(Parameters):
         "Data set that the verdicts refer to: a name of the catalogue, or a folder; null beside a verdict file."))
     verdicts: str = Field("lexical", min_length=1, description=(
         "Verdict table: a run of litbench_conditions or a promoted result, with votes as recorded; a CSV or Parquet "
-        "file; or `lexical`, the answers of the data set's newest run judged by three judges without a model."))
+        "file; or `lexical`, the answers of the data set's promoted run (else its newest) judged by three judges "
+        "without a model."))
     ratings: Path | None = Field(None, json_schema_extra={"decides_result": False}, description=(
         "CSV of a human's ratings by blinded id (its content decides the run); null simulates ratings, labelled so."))
     strata: list[str] = Field(["condition"], description="Strata of the sample: condition, domain, system.")
@@ -286,4 +295,77 @@ register(Experiment(
     # Few short prompts, whose answers come with the sample, so that the model is not started again for the book.
     book_runs={"oracle_rag-local-sample": {"systems": "one_pass:local", "top_k": "8", "abstract_characters": "160",
                                            "review_limit": "3"}},
+))
+
+
+class ScreeningParameters(Parameters):
+    """How much reading a screener saves that learned from the decisions of other reviews, and a model beside it."""
+
+    dataset: DatasetName = "sample"
+    signals: list[Literal["bm25", "minilm"]] = Field(["bm25", "minilm"], min_length=1, description=(
+        "Retrievers whose scores are features; their orders alone are what the screener is compared with."))
+    top_k: PositiveInt = Field(200, description=(
+        "Candidates of a review from both retrievers fused, where the data set does not say what was screened."))
+    workloads: list[float] = Field([0.05, 0.1, 0.2, 0.3, 0.5, 0.7], min_length=1, description=(
+        "Shares of the candidates read, at which recall is taken."))
+    target_recall: float = Field(0.95, gt=0, lt=1, description=(
+        "Recall that the threshold was to keep on train reviews left out."))
+    leave_one_out: bool = Field(True, description=(
+        "Also screen every review, train and test, by what was learned from all the others."))
+    model: str = Field("", description="Profile of a model that screens beside it (slow); empty: none.")
+    model_reviews: PositiveInt = Field(2, description="Test reviews that the model screens, in order of ID.")
+    model_candidates: PositiveInt = Field(200, description="Candidates of a review that the model screens.")
+    model_batch: PositiveInt = Field(25, description="Candidates in one question to the model.")
+    seed: Seed = 0
+    resamples: Resamples = 5000
+    device: str = speed_only("auto", "Where encoders run: auto, cpu, cuda or mps.")
+    token_cap: PositiveInt | None = speed_only(None, (
+        "Stop when the model has used this many tokens; the run is then partial and a higher cap resumes it."))
+
+
+register(Experiment(
+    name="screening",
+    description="Screen candidates: recall against reading, thresholds, calibration, and errors by criterion.",
+    parameters=ScreeningParameters,
+    tables=("measures", "summary", "differences", "operating", "operating_summary", "reliability", "calibration",
+            "criteria", "weights", "model_decisions", "model_counts"),
+    calls_model=True,
+    module="litsynth.experiments.screening",
+))
+
+
+class TrainRetrieverParameters(Parameters):
+    """What training an encoder on the train reviews' links changes on the test reviews.
+
+    The defaults are a short demonstration on the sample; the benchmark's setting is that of `litsynth train-retriever`.
+    """
+
+    dataset: DatasetName = "sample"
+    base_model: str = Field("minilm", min_length=1, description=(
+        "The encoder to train: a retriever's name, a hub id or a folder."))
+    hard_negatives: list[Annotated[int, Field(ge=0)]] = Field([0], min_length=1, description=(
+        "Wrong answers for each pair from the top of BM25; one training for each number given."))
+    epochs: PositiveInt = Field(1, description="How often every pair is seen.")
+    batch_size: PositiveInt = Field(64, description="Pairs in a batch at most, without duplicates.")
+    learning_rate: float = Field(2e-5, gt=0, lt=1, description="The highest learning rate.")
+    warmup: float = Field(0.1, ge=0, lt=1, description="Share of the steps over which the learning rate rises.")
+    scale: float = Field(20.0, gt=0, description="Factor of the cosine similarities in the loss.")
+    max_steps: PositiveInt | None = Field(4, description="Stop after this many steps; null trains whole epochs.")
+    max_tokens: PositiveInt | None = Field(64, description=(
+        "Cut texts at this many tokens while training; null: as the encoder does. Searching is not affected."))
+    corpus: Literal["all", "screened", "pooled"] = Field("pooled", description=(
+        "Articles that are searched before and after: all; those screened for the test reviews; or those that test "
+        "reviews link to with BM25's first ones for each."))
+    pool_depth: PositiveInt = Field(25, description="How many of BM25's first articles corpus=pooled takes a review.")
+    depths: list[PositiveInt] = Field([5, 10, 20, 50, 100, 200], min_length=1, description="Depths of the measures.")
+    seed: Annotated[int, Field(description="Seed of batches, dropout and resampling.", ge=0)] = 718
+    resamples: Resamples = 5000
+    device: str = speed_only("auto", "Where encoders train and run: auto, cpu, cuda or mps.")
+
+
+register(Experiment(
+    name="train_retriever",
+    description="Train a retriever's encoder on the train reviews and search for the test reviews before and after.",
+    parameters=TrainRetrieverParameters,
+    tables=("measures", "summary", "differences", "studies", "changes", "guard", "steps"),
 ))
