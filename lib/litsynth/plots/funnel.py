@@ -43,7 +43,9 @@ def funnel_bars(ax: Axes, shares: pd.DataFrame, *, scale: str = "share of the re
             ax.text(0.006 * max(1.0, left.max()), position, text, va="center", fontsize=7, color="black",
                     bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.85})
     ax.set_yticks(at, shares["label"])
-    ax.set_xlim(0, 1.02 * max(ax.get_xlim()[1] / 1.05, 1.0))
+    wrong = shares["wrong"].astype(float).fillna(0).max() if "wrong" in shares and len(shares) else 0.0
+    longest = max(left.max(initial=1.0), wrong)
+    ax.set_xlim(0, 1.02 * longest)
     ax.invert_yaxis()
     ax.set_xlabel(scale[0].upper() + scale[1:])
     ax.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.4, 1.0))
