@@ -120,8 +120,8 @@ def verdict(source: Run | Mapping[str, Any], table: pd.DataFrame, directions: pd
     published = there.loc["cohen_kappa"]
     return (f"Panel and {human} agree on {same['value']:.1%} of {int(same['n'])} cells; Cohen's κ is "
             f"{said(kappa['value'], kappa['low'], kappa['high'], kappa['reason'])}. The panel alone credits "
-            f"{one['panel_only']}, the {human} alone {one['human_only']}: {more} "
-            f"({said(one['value'], one['low'], one['high'], one['reason'], signed=True)}). Published: "
+            f"{one['panel_only']}, the {human} alone {one['human_only']}: {more}; "
+            f"difference {said(one['value'], one['low'], one['high'], one['reason'], signed=True)}. Published: "
             f"{there.loc['agreement', 'value']:.1%} of {int(published['n'])} cells, κ "
             f"{shown(published['value'], published['low'], published['high'])}, with more credit from the "
             f"panel.{label}")

@@ -53,11 +53,12 @@ class Verdicts:
 def locate(source: str, dataset: Dataset | None) -> Path:
     """Return the verdict file, or the directory of the run or promoted result, that `source` names.
 
-    `lexical` takes the newest finished run of litbench_conditions on the data set that kept its answers. Raises
-    `ParameterError` or `RunError` where there is none, or where it belongs to another data set.
+    `lexical` takes the finished run of litbench_conditions on the data set that is promoted, so that the book's pages
+    belong together, else the newest one; it must have kept its answers. Raises `ParameterError` or
+    `RunError` where there is none, or where it belongs to another data set.
     """
     if source == LEXICAL:
-        return _newest_run(_needed(dataset))
+        return _answered_run(_needed(dataset))
     given = Path(source).expanduser()
     for place in (given, paths.project_root() / given, paths.results_dir() / source):
         if place.is_file():
@@ -83,11 +84,13 @@ def _needed(dataset: Dataset | None) -> Dataset:
     return dataset
 
 
-def _newest_run(dataset: Dataset) -> Path:
-    for run in manifest.all_runs():
-        if (run["experiment"] == SOURCE_EXPERIMENT and run["status"] == "finished"
-                and run["dataset"]["checksum"] == dataset.checksum and (run["directory"] / RESPONSES).exists()):
-            return run["directory"]
+def _answered_run(dataset: Dataset) -> Path:
+    found = [run for run in manifest.all_runs()
+             if run["experiment"] == SOURCE_EXPERIMENT and run["status"] == "finished"
+             and run["dataset"]["checksum"] == dataset.checksum and (run["directory"] / RESPONSES).exists()]
+    promoted = {files.read_json(path)["id"] for path in paths.results_dir().glob("*/manifest.json")}
+    for run in [*(run for run in found if run["id"] in promoted), *found]:
+        return run["directory"]
     raise ParameterError(f"no finished run of {SOURCE_EXPERIMENT} on data set {dataset.name!r} lies on this machine",
                          expected="a run whose answers can be judged",
                          remedy=f"litsynth run {SOURCE_EXPERIMENT} -p dataset={dataset.name}, or name a verdict table")
