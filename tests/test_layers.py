@@ -17,7 +17,7 @@ STOREY = {
     "conditions": 3, "retrieval": 3,
     "systems": 4, "scoring": 4,
     "serving": 5,  # offers searches to agents outside
-    "experiments": 6, "plots": 5, "serving": 5,
+    "experiments": 6, "plots": 5,
     "cli": 7,
 }
 # Rooms of one storey that may use each other, with the reason.

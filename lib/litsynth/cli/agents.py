@@ -104,7 +104,8 @@ def _open_server(dataset: str, review_id: int, *, retriever: str, index: Path | 
     tasks = TaskBook(lambda on_call: open_tools(data, review, opened, mode=mode, on_call=on_call, limits=limits), trace,
                      facts={**example.describe(), "dataset": data.checksum})
     return build_server(tasks, example.limits, build_agent_prompt(review),
-                        session=http_session if transport == "http" else stdio_session)
+                        session=http_session if transport == "http" else stdio_session,
+                        handshake_only=transport == "http")
 
 
 def _agent(

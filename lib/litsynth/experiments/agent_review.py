@@ -9,8 +9,6 @@ from typing import Any
 
 from litsynth import __version__
 from litsynth.errors import DataError, unknown_name
-from litsynth.experiments.oracle_rag.pools import reference_of
-from litsynth.experiments.oracle_rag.reviewing import Reading, read_report
 from litsynth.llm import open_model
 from litsynth.records import Candidate, Dataset, Report, Review
 from litsynth.retrieval import open_retriever, protocol_query
@@ -42,7 +40,11 @@ def open_tools(dataset: Dataset, review: Review, retriever: Any, *, mode: str = 
     """
     if mode not in MODES:
         raise unknown_name("mode", mode, MODES)
-    reference = reference_of(dataset, review) if mode == "oracle" else None
+    reference = None
+    if mode == "oracle":
+        from litsynth.experiments.oracle_rag.pools import reference_of  # brings drawing libraries along
+
+        reference = reference_of(dataset, review)
     if mode == "oracle" and not reference:
         raise DataError(f"review {review.id} of {dataset.name} has no reference set, so there is no oracle order",
                         expected="a review with linked articles", remedy="use mode actual")
@@ -67,7 +69,7 @@ def write_agent_review(dataset: Dataset, review: Review, *, retriever: str, prof
         tools = open_tools(dataset, review, opened, mode=mode, limits=given)
         report = open_system("agent", **chosen).review(review, tools, model)
     steps = tuple({"key": f"{number:06d}", **step} for number, step in enumerate(report.details["trace"], start=1))
-    return AgentReview(report.text, _results(dataset, read_report(report), weak=weak, seed=chosen.get("seed", 0),
+    return AgentReview(report.text, _results(dataset, report, weak=weak, seed=chosen.get("seed", 0),
                                              identity=tools.retriever.identity, index=index), steps)
 
 
@@ -95,13 +97,16 @@ def review_from_trace(dataset: Dataset, review: Review, rows: Iterable[Mapping[s
                "fetched_ids": list(dict.fromkeys(fetched)), "calls": len(calls), "client": calls[0]["client"]}
     report = Report(review.id, system, str(calls[0]["mode"]), text, candidates, model=model,
                     query=protocol_query(review), details=details)
-    return _results(dataset, read_report(report), weak=False, seed=None, identity=None, index=None)
+    return _results(dataset, report, weak=False, seed=None, identity=None, index=None)
 
 
-def _results(dataset: Dataset, reading: Reading, *, weak: bool, seed: int | None, identity: Any,
+def _results(dataset: Dataset, report: Report, *, weak: bool, seed: int | None, identity: Any,
              index: Path | None) -> dict[str, Any]:
     """Return what results.json holds, in the form of `litsynth rag`: an unreadable list leaves the selection out."""
-    report, chosen, usage = reading.report, reading.selection, reading.report.usage
+    from litsynth.experiments.oracle_rag.reviewing import read_report
+
+    reading = read_report(report)
+    chosen, usage = reading.selection, report.usage
     tools = report.details["tools"]
     details = {name: value for name, value in report.details.items()
                if name not in ("trace", "retry", "prompt_version")}

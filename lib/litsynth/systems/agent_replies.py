@@ -8,6 +8,7 @@ from typing import Any
 
 from litsynth.llm.fencing import fence_for, fenced, one_line
 
+LINK = "metasyn://corpus/"  # with a Corpus ID: an address for agents whose sources need one; report parsers know it
 _COUNTED = {"distinct_articles": "new articles", "searches": "searches", "fetches": "fetches"}
 
 
@@ -36,8 +37,8 @@ class SearchReply(Sequence[Mapping[str, Any]]):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the reply as JSON-ready values."""
-        return {"records": [dict(record) for record in self.records], "notes": list(self.notes),
-                "remaining": dict(self.remaining)}
+        return {"results": [{**record, "url": f"{LINK}{record['corpus_id']}"} for record in self.records],
+                "notes": list(self.notes), "remaining": dict(self.remaining)}
 
     def as_text(self, **further: int) -> str:
         """Return the reply for a model: one line a record between marks, notes, and what is left of the budget."""
@@ -63,9 +64,9 @@ class FetchReply:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the reply as JSON-ready values."""
-        return {"corpus_id": self.corpus_id, "title": self.title, "year": self.year, "section": self.section,
-                "chunk": self.chunk, "chunks": self.chunks, "text": self.text, "sections": list(self.sections),
-                "notes": list(self.notes), "remaining": dict(self.remaining)}
+        return {"corpus_id": self.corpus_id, "url": f"{LINK}{self.corpus_id}", "title": self.title, "year": self.year,
+                "section": self.section, "chunk": self.chunk, "chunks": self.chunks, "text": self.text,
+                "sections": list(self.sections), "notes": list(self.notes), "remaining": dict(self.remaining)}
 
     def as_text(self, **further: int) -> str:
         """Return the reply for a model: the chunk between marks, where it stands, and what is left of the budget."""

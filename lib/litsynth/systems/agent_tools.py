@@ -184,6 +184,11 @@ class AgentCorpusTools:
             return FetchReply(number, article.title, article.year, name, wanted, chunks, part,
                               tuple(_section_names(article)), tuple(notes), self.remaining)
 
+    def refuse(self, tool: str, arguments: Mapping[str, Any], error: LitsynthError) -> None:
+        """Put a call into the trace that was refused before it reached a tool, and raise its error."""
+        with self._step(shorten(tool, 80), {"arguments": repr(dict(arguments))}):
+            raise error
+
     def _ranking(self, query: str, depth: int) -> Ranking:
         if self._oracle_ids is None:
             return self.retriever.search(query, depth, exclude=self.review.source_ids)
