@@ -132,6 +132,7 @@ def book(
     sample: Annotated[bool, typer.Option("--sample/--no-sample", help="First run every experiment on the "
                                          "embedded sample, where that is not done yet.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Render again although nothing changed.")] = False,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Also make a PDF of all pages (with Chromium).")] = False,
 ) -> None:
     """Render the book when anything that it shows has changed, and open it."""
     from litsynth.experiments import EXPERIMENTS
@@ -147,6 +148,10 @@ def book(
     built = build_book(force=force)
     page = html_folder() / "index.html"
     typer.echo(f"the book is {'built' if built else 'up to date'}: {shown_path(page)}")
+    if pdf:
+        from litsynth.experiments.print_page import NAME, write_pdf
+
+        typer.echo(f"PDF: {shown_path(write_pdf(page.parent / 'book' / NAME, page.parent.parent / 'litsynth.pdf'))}")
     if view:
         import webbrowser
 

@@ -14,6 +14,7 @@ from litsynth import files, paths
 from litsynth.errors import RunError
 from litsynth.experiments.fingerprint import package_folder
 from litsynth.experiments.pages import write_pages
+from litsynth.experiments.print_page import write_print_page
 
 _SHOWN = ("book", "data/results", "data/published", "figures", "_config.yml", "_toc.yml")
 _JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"  # the package has no `python -m` entry
@@ -53,6 +54,7 @@ def build_book(*, force: bool = False) -> bool:
     if done.returncode:
         raise RunError("the book does not build:\n" + "\n".join(_complaints(done.stdout + done.stderr)),
                        expected="a build without warnings", remedy=f"mend what is named; the whole log is {log}")
+    write_print_page(html_folder())
     remote = list(remote_loads(html_folder()))
     if remote:
         raise RunError("pages load from other hosts: " + "; ".join(f"{page}: {what}" for page, what in remote[:5]),

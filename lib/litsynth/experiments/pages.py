@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from litsynth import files, paths
-from litsynth.experiments.markdown import escaped, markdown_table
+from litsynth.datasets.catalogue import sources
+from litsynth.experiments.markdown import Ready, escaped, markdown_table
 from litsynth.experiments.notebooks import source
 from litsynth.experiments.parameters import EXPERIMENTS, Experiment
 from litsynth.experiments.status import status_page
@@ -37,6 +38,20 @@ def provenance(facts: Mapping[str, Any]) -> str:
     label = " **Synthetic data: no number here says anything about the real world.**" if facts["synthetic"] else ""
     gold = " Label-informed: systems saw reference labels." if facts["uses_gold"] else ""
     return f"Run `{facts['experiment']}/{facts['id']}` of {facts['ended']}, {about}.{label}{gold}"
+
+
+def source_table() -> str:
+    """Return the Markdown table of the catalogue of data sets: where each is from, its revision and its licence."""
+    catalogue = paths.data_dir("SOURCES.toml")
+    if not catalogue.exists():
+        return "This workspace has no catalogue of data sets.\n"
+    rows = []
+    for name, entry in sources(catalogue).items():
+        place = entry.homepage or entry.location
+        origin = Ready(f"<{place}>") if place.startswith("https://") else f"data/{place}"
+        rows.append([name, entry.description, entry.licence, origin, entry.revision or "",
+                     "yes" if entry.synthetic else "no", entry.citation])
+    return markdown_table(["name", "what", "licence", "from", "revision", "synthetic", "cite"], rows)
 
 
 def _shown_notebook(notebook: dict[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,6 +101,7 @@ def write_pages(book: Path) -> None:
     tables = "\n".join(parameter_table(EXPERIMENTS[name]) for name in sorted(EXPERIMENTS))
     _write_if_changed(book / "generated" / "parameters.md", tables)
     _write_if_changed(book / "generated" / "status.md", status_page(results))
+    _write_if_changed(book / "generated" / "sources.md", source_table())
     shown = set()
     for name, facts in results.items():
         executed = paths.results_dir() / name / "notebook.ipynb"
