@@ -5,6 +5,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+REVIEWS ?= sample
+BANK ?= sample
 WORKERS ?= auto
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
@@ -37,8 +39,8 @@ lab: $(STAMP) ## Open JupyterLab on the notebooks
 	$(BIN)/python -m ipykernel install --prefix $(VENV) --name python3 --display-name "Python 3 (litsynth)" >/dev/null
 	$(BIN)/jupyter lab notebooks
 
-bench: $(STAMP) ## Measure speed (tests/benchmarks)
-	@set -e; for script in tests/benchmarks/*.py; do echo "== $$script"; $(BIN)/python "$$script"; done
+bench: $(STAMP) ## Measure speed; REVIEWS=FOLDER and BANK=FOLDER name larger data than the sample
+	$(BIN)/python tests/benchmarks/run_all.py --reviews $(REVIEWS) --bank $(BANK)
 
 clean: ## Remove what was built (not data, runs or the environment)
 	rm -rf _build build book/generated book/runs .pytest_cache .ruff_cache

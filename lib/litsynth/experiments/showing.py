@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from litsynth import paths
+from litsynth import files, paths
 from litsynth.errors import RunError
 from litsynth.experiments.pages import promoted_results
 from litsynth.experiments.store import read_table
@@ -122,3 +122,17 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f'<td data-value="{value!r}">{value:.3f}</td>'
     return f"<td>{html.escape(str(value))}</td>"
+
+
+def show_benchmarks() -> Html:
+    """Show what every kept benchmark printed, with its data set and machine; says so when none was kept."""
+    parts = []
+    for path in sorted((paths.results_dir() / "benchmarks").glob("*.json")):
+        facts = files.read_json(path)
+        data = facts["dataset"]
+        about = f"data set {data['name']}{' (synthetic)' if data['synthetic'] else ''}, " if data else ""
+        words = (f"{about}{facts['processor']}, {facts['cores']} cores, "
+                 f"load average {facts['load_average_before']} before, {facts['seconds']} s, {facts['date']}")
+        parts.append(f"<h3>{html.escape(facts['benchmark'].replace('_', ' '))}</h3>"
+                     f'<p class="provenance">{html.escape(words)}</p><pre>{html.escape(facts["printed"])}</pre>')
+    return Html("".join(parts) or "<p>No benchmark was kept yet: <code>make bench</code> makes them.</p>")
