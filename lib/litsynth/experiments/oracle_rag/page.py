@@ -17,6 +17,12 @@ _SHOWN = ("retrieval_recall", "conditional_retention", "inclusion_recall", "incl
           "screening_accuracy")
 
 
+def setting(result: Result) -> str:
+    """Return what tells the results of one data set apart: data set with its labels, retriever, candidates."""
+    given = result.manifest["parameters"]
+    return f"{result.label}, {given['retriever']}, {given['top_k']} candidates"
+
+
 def findings(results: Sequence[Result]) -> Html:
     """Show one paragraph a result and system: data set with its labels, run, means with intervals and denominators."""
     if not results:
@@ -26,7 +32,7 @@ def findings(results: Sequence[Result]) -> Html:
     for result in results:
         words = verdict(result.table("summary"), result.table("differences"))
         run = html.escape(result.manifest["id"])
-        said += [f"<p><strong>{html.escape(result.label)}</strong>, run <code>{run}</code>: {html.escape(line)}</p>"
+        said += [f"<p><strong>{html.escape(setting(result))}</strong>, run <code>{run}</code>: {html.escape(line)}</p>"
                  for line in words.splitlines()]
     return Html("".join(said))
 
