@@ -227,3 +227,12 @@ def test_pairwise_and_leave_one_out_count_what_they_leave_out():
     assert left["z"]["rest_against_human"].value == pytest.approx(0.08 / 0.48)
     with pytest.raises(DataError, match="x has 1, y has 2"):
         pairwise_kappa({"x": [1], "y": [1, 0]})
+
+
+@pytest.mark.parametrize("n", range(4, 15))
+def test_a_rater_who_never_varies_gives_kappa_0_without_an_interval(n):
+    # One rater gives 0 throughout: observed and expected agreement are equal, so kappa and its variance are 0.
+    estimate = cohen_kappa([0] * n, [0] * (n - 1) + [1])
+    assert estimate.value == pytest.approx(0.0, abs=1e-12)
+    assert (estimate.low, estimate.high) == (None, None)
+    assert "standard error is 0" in estimate.reason

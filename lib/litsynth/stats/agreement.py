@@ -86,7 +86,7 @@ def _kappa_error(
 def _symmetric(
     value: float, error: float, quantile: float, n: int, method: str, confidence: float, details: dict[str, Any]
 ) -> Estimate:
-    if error < 1e-9:
+    if error < 1e-6:  # a variance of 0 comes out as rounding of about 1e-16, whose root is 1e-8
         reason = "the raters agree without exception" if value > 1 - 1e-9 else "the standard error is 0"
         reason += ", so there is no large-sample interval; see the interval of the raw agreement"
         return Estimate(value, None, None, n, n, method, confidence, reason, details)
