@@ -138,7 +138,8 @@ def test_two_clients_at_once_have_ceilings_and_permissions_of_their_own(served) 
 
     async def use() -> None:
         async with Client(address) as one, Client(address) as two, Client(f"{address}?task=a") as three, \
-                Client(f"{address}?task=a") as four, Client(f"{address}?task=a", mode="2026-07-28") as five:
+                Client(address.replace("/mcp", "/tasks/a/mcp")) as four, \
+                Client(f"{address}?task=a", mode="2026-07-28") as five:
             first, second = await asyncio.gather(_call(one, SEARCH, query="lactocillin drops", k=5),
                                                  _call(two, SEARCH, query="gastroschisis", k=2))
             assert (first.structured_content["remaining"]["distinct_articles"],

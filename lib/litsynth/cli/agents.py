@@ -63,8 +63,8 @@ def _serve_corpus(
     """Serve one review's corpus to agents as an MCP server, until Ctrl-C (http) or the end of the input (stdio).
 
     Tools: search_metasyn_corpus(query, k) and fetch_metasyn_record(corpus_id, section, chunk, chunk_chars); the prompt
-    metasyn_review_task is the task. Each session has its own budget and permissions; sessions that give the same
-    ?task=NAME in the address share them, for agents that open a session for each call.
+    metasyn_review_task is the task. Each session has its own budget and permissions; sessions at the same
+    address /tasks/NAME/mcp share them, for agents that open a session for each call.
 
     Example: litsynth serve-corpus --dataset sample --review-id 1 --retriever bm25 --trace trace.jsonl
     """

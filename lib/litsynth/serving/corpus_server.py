@@ -123,5 +123,5 @@ def tools_of(tasks: TaskBook, context: Any, session: Callable[[Any], str | None]
     identity = session(context)
     if identity is None:
         raise ParameterError("this request belongs to no session", expected="a session, or a task named in the address",
-                             remedy="connect with the initialize handshake, or add ?task=NAME to the address")
+                             remedy="connect with the initialize handshake, or use the address /tasks/NAME/mcp")
     return tasks.session_of(identity)

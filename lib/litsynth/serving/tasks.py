@@ -42,7 +42,7 @@ class TaskBook:
         if not _NAME.fullmatch(name):
             raise ParameterError(f"task name {name[:80]!r}",
                                  expected="1 to 64 letters, digits, dots, dashes and underscores",
-                                 remedy="give the address another ?task=")
+                                 remedy="give the task another name in the address")
         return self._of(f"task:{name}", name)
 
     def session_of(self, session: str) -> AgentCorpusTools:

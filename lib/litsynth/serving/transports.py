@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import quote
 
 from litsynth.errors import ParameterError
 
@@ -17,6 +19,7 @@ HOST, PATH = "127.0.0.1", "/mcp"
 IDLE_SECONDS = 6 * 3600.0  # an agent may think for long between two calls
 _CLOSING_SECONDS = 2  # open event streams are given this long when the server stops
 SESSION_HEADER = "mcp-session-id"
+_NAMED = re.compile(r"/tasks/([^/]+)/mcp")
 
 
 def http_session(context: Any) -> str | None:
@@ -28,6 +31,17 @@ def http_session(context: Any) -> str | None:
 def stdio_session(context: Any) -> str:
     """Return the one session of a server that is spoken to through its standard input."""
     return "stdio"
+
+
+def with_named_tasks(app: Any) -> Any:
+    """Return an ASGI app that also answers at /tasks/NAME/mcp, for agents whose addresses end in /mcp: ?task=NAME."""
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        named = _NAMED.fullmatch(scope["path"]) if scope["type"] == "http" else None
+        if named:
+            scope = {**scope, "path": PATH, "raw_path": PATH.encode(),
+                     "query_string": f"task={quote(named.group(1))}".encode()}
+        await app(scope, receive, send)
+    return answer
 
 
 def serve_http(server: Any, port: int, ready: Callable[[str], None]) -> None:
@@ -46,7 +60,7 @@ def serve_http(server: Any, port: int, ready: Callable[[str], None]) -> None:
                                  remedy="choose another --port (0 takes a free one)") from None
         listening.listen(128)
         app = server.streamable_http_app(streamable_http_path=PATH, session_idle_timeout=IDLE_SECONDS, host=HOST)
-        config = uvicorn.Config(app, log_level="warning", access_log=False, log_config=None,
+        config = uvicorn.Config(with_named_tasks(app), log_level="warning", access_log=False, log_config=None,
                                 timeout_graceful_shutdown=_CLOSING_SECONDS)
         ready(f"http://{HOST}:{listening.getsockname()[1]}{PATH}")
         with _ends_quietly():
