@@ -1,4 +1,4 @@
-/* Makes tables of the class "sortable" sortable by their headers and filterable by a text field. No library. */
+/* Makes tables sortable by their headers and long ones filterable by a text field. No library. */
 (function () {
   "use strict";
   function valueOf(cell) {
@@ -8,18 +8,23 @@
     return isNaN(number) ? { text: text.toLowerCase(), number: null } : { text: text.toLowerCase(), number: number };
   }
   function compare(a, b) {
-    if (a.number !== null && b.number !== null) { return a.number - b.number; }
+    if (a.number !== null && b.number !== null && a.number !== b.number) { return a.number - b.number; }
     if ((a.number === null) !== (b.number === null)) { return a.number === null ? 1 : -1; }
     return a.text.localeCompare(b.text);
   }
+  function isMissing(value) { return value.text === "" || value.text === "–"; }
   function sortBy(table, column, header) {
     var body = table.tBodies[0];
     var rising = header.getAttribute("aria-sort") !== "ascending";
-    Array.prototype.forEach.call(table.tHead.rows[0].cells, function (other) { other.setAttribute("aria-sort", "none"); });
+    Array.prototype.forEach.call(table.tHead.rows[0].cells, function (other) { other.removeAttribute("aria-sort"); });
     header.setAttribute("aria-sort", rising ? "ascending" : "descending");
     Array.prototype.slice.call(body.rows)
       .map(function (row, place) { return { row: row, place: place, value: valueOf(row.cells[column]) }; })
-      .sort(function (a, b) { return (rising ? 1 : -1) * compare(a.value, b.value) || a.place - b.place; })
+      .sort(function (a, b) {
+        // What is missing stays last, whichever way the rest is sorted.
+        if (isMissing(a.value) !== isMissing(b.value)) { return isMissing(a.value) ? 1 : -1; }
+        return (rising ? 1 : -1) * compare(a.value, b.value) || a.place - b.place;
+      })
       .forEach(function (entry) { body.appendChild(entry.row); });
   }
   function filterField(table) {
@@ -38,16 +43,18 @@
     table.parentNode.insertBefore(label, table);
   }
   document.addEventListener("DOMContentLoaded", function () {
-    document.querySelectorAll("table.sortable").forEach(function (table) {
-      if (!table.tHead || !table.tBodies.length) { return; }
+    document.querySelectorAll("table.sortable, .bd-article table").forEach(function (table) {
+      if (!table.tHead || !table.tBodies.length || table.tHead.rows.length !== 1) { return; }
+      if (table.classList.contains("report-card") || table.tBodies[0].rows.length < 3) { return; }
+      if (table.querySelector("[colspan]:not([colspan='1']), [rowspan]:not([rowspan='1'])")) { return; }
       Array.prototype.forEach.call(table.tHead.rows[0].cells, function (header, column) {
         var button = document.createElement("button");
         button.type = "button";
         button.className = "table-sort";
-        button.textContent = header.textContent;
+        button.textContent = header.textContent.trim();
+        if (!button.textContent) { return; }
         button.addEventListener("click", function () { sortBy(table, column, header); });
         header.textContent = "";
-        header.setAttribute("aria-sort", "none");
         header.appendChild(button);
       });
       if (table.tBodies[0].rows.length > 8) { filterField(table); }

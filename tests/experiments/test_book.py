@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from litsynth import files
 from litsynth.errors import RunError
-from litsynth.experiments import EXPERIMENTS, book, pages, status
+from litsynth.experiments import EXPERIMENTS, book, page_checks, pages, status
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = """---
@@ -81,7 +81,7 @@ def test_remote_loads_are_found_in_every_form(tmp_path):
         '<script src="local.js"></script>')
     (tmp_path / "style.css").write_text(
         '@import url("https://fonts.example/g.css"); a{background:url(https://h.example/i)}')
-    found = [what for _, what in book.remote_loads(tmp_path)]
+    found = [what for _, what in page_checks.remote_loads(tmp_path)]
     assert len(found) == 5
     assert not any("fine.example" in what for what in found)
 
@@ -114,6 +114,22 @@ def test_status_says_which_results_are_from_older_code():
     assert "| **made with older code** |" in page
 
 
+def test_dead_links_pictures_without_words_and_heavy_pages_are_found(tmp_path, monkeypatch):
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "other.html").write_text('<p id="there">x</p>')
+    (tmp_path / "book" / "page.html").write_text(
+        '<a href="other.html#there">a</a><a href="other.html#gone">b</a><a href="none.html">c</a>'
+        '<a href="#nowhere">d</a><a href="https://example.org/">e</a><a href="../../outside.html">f</a>'
+        '<img src="data:," alt=" "><img src="data:," alt="Words."><img src="data:,">')
+    found = page_checks.faults(tmp_path)
+    links = [fault for fault in found if "links to" in fault]
+    assert [fault.split("links to ")[1].split(",")[0] for fault in links] == [
+        "#nowhere", "../../outside.html", "none.html", "other.html#gone"]
+    assert sum("without a description" in fault for fault in found) == 2
+    monkeypatch.setattr(page_checks, "HEAVIEST", 100)
+    assert any("book/page.html has" in fault for fault in page_checks.faults(tmp_path))
+
+
 @pytest.mark.slow
 def test_build_is_strict_offline_and_never_stale(small_book):
     assert book.build_book() is True
@@ -126,6 +142,9 @@ def test_build_is_strict_offline_and_never_stale(small_book):
     assert "<math" in shown
     assert "<script>alert" not in shown + (html / "status.html").read_text()
     assert book.build_book() is False
+    joined = (html / "print.html").read_text()
+    assert joined.index("the number is 41") < joined.index("as it ran")
+    assert 'href="#status' in joined or 'id="status"' in joined
 
     (small_book / "data" / "results" / "squares-sample" / "number.txt").write_text("the number is 42")
     assert book.build_book() is True

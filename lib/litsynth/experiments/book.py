@@ -7,21 +7,18 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from litsynth import files, paths
 from litsynth.errors import RunError
 from litsynth.experiments.fingerprint import package_folder
+from litsynth.experiments.page_checks import faults
 from litsynth.experiments.pages import write_pages
 from litsynth.experiments.print_page import write_print_page
 
 _SHOWN = ("book", "data/results", "data/published", "figures", "_config.yml", "_toc.yml")
 _JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"  # the package has no `python -m` entry
-_REMOTE = re.compile(
-    r"""<script[^>]+src=["'](?:https?:)?//[^"']+|<link(?=[^>]+rel=["'](?:stylesheet|preload|preconnect)["'])[^>]+"""
-    r"""href=["'](?:https?:)?//[^"']+|@import\s+(?:url\()?["']?(?:https?:)?//[^"')]+|url\(["']?(?:https?:)?//[^"')]+"""
-    r"""|<img[^>]+src=["'](?:https?:)?//[^"']+""", re.IGNORECASE)
+
 
 
 def html_folder() -> Path:
@@ -32,8 +29,8 @@ def html_folder() -> Path:
 def build_book(*, force: bool = False) -> bool:
     """Render the book into `_build/html` unless it shows everything as it is now; returns whether it was built.
 
-    Warnings, broken links and failing cells stop the build with `RunError`, and so does a page that would load a
-    script, style, font or picture from another host.
+    Warnings, broken links and failing cells stop the build with `RunError`, and so does what `page_checks` finds: a
+    page that loads from another host, a link to nowhere, a picture without a description, a page that is too heavy.
     """
     root = paths.project_root()
     write_pages(root / "book")
@@ -55,10 +52,11 @@ def build_book(*, force: bool = False) -> bool:
         raise RunError("the book does not build:\n" + "\n".join(_complaints(done.stdout + done.stderr)),
                        expected="a build without warnings", remedy=f"mend what is named; the whole log is {log}")
     write_print_page(html_folder())
-    remote = list(remote_loads(html_folder()))
-    if remote:
-        raise RunError("pages load from other hosts: " + "; ".join(f"{page}: {what}" for page, what in remote[:5]),
-                       expected="a book that works without a network", remedy="keep the file in the book")
+    wrong = faults(html_folder())
+    if wrong:
+        raise RunError("the book is built, but:\n" + "\n".join(wrong[:15]),
+                       expected="live links, descriptions of pictures, nothing from other hosts, small pages",
+                       remedy="mend what is named")
     files.write_text(stamp, inputs)
     return True
 
@@ -75,11 +73,3 @@ def _inputs_digest(root: Path) -> str:
     found += sorted(package_folder().rglob("*.py"))
     return files.sha256_of([[str(path), files.sha256_file(path)] for path in found
                             if path.is_file() and not {"__pycache__", ".ipynb_checkpoints"}.intersection(path.parts)])
-
-
-def remote_loads(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield page and match for each script, style, font or picture that the rendered book loads from elsewhere."""
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in {".html", ".css"}:
-            for match in _REMOTE.finditer(path.read_text(encoding="utf-8", errors="replace")):
-                yield str(path.relative_to(folder)), match.group(0)[:160]

@@ -111,7 +111,8 @@ def write_pdf(page: Path, target: Path) -> Path:
     browser = find_chromium()
     if browser is None:
         raise RunError("there is no Chromium to make a PDF with",
-                       expected="chromium, google-chrome or LITSYNTH_CHROMIUM", remedy=f"open {page} in any browser and print it")
+                       expected="chromium, google-chrome or LITSYNTH_CHROMIUM",
+                       remedy=f"open {page} in any browser and print it")
     with files.atomic_path(target) as temporary:
         command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
                    "--disable-dev-shm-usage", "--no-pdf-header-footer", f"--print-to-pdf={temporary}", page.as_uri()]
