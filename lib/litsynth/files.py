@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -20,19 +21,45 @@ def atomic_path(target: Path) -> Iterator[Path]:
     """Yield a temporary path beside `target` and rename it there when the block succeeds.
 
     Works for a file or a folder (an existing folder at `target` is replaced); on any error, a full
-    disk among them, the temporary is removed and `target` stays as it was.
+    disk among them, the temporary is removed and `target` stays as it was. A link is written through. Raises
+    `DataError` when `target` is a device or pipe, which a rename would destroy, and `OSError` that names `target`.
     """
-    target = Path(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    holder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    temporary = holder / target.name
+    target = _writable_target(Path(target))
+    holder: Path | None = None
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        holder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        temporary = holder / target.name
         yield temporary
-        if temporary.is_dir() and target.is_dir():
-            shutil.move(target, holder / "previous")
-        os.replace(temporary, target)
+        _exchange(temporary, target, holder)
+    except OSError as error:
+        if f"{os.sep}.{target.name}." in str(error.filename):
+            error.filename, error.filename2 = str(target), None  # people do not know the temporary's name
+        raise
     finally:
-        shutil.rmtree(holder, ignore_errors=True)
+        if holder is not None:
+            shutil.rmtree(holder, ignore_errors=True)
+
+
+def _writable_target(target: Path) -> Path:
+    if target.is_symlink() and target.exists():
+        target = target.resolve()
+    if not target.name or (target.exists() and not target.is_file() and not target.is_dir()):
+        what = f"{target} is a device or pipe" if target.name else f"{str(target)!r} names no file"
+        raise DataError(what, expected="the path of a file or folder", remedy="choose another path")
+    return target
+
+
+def _exchange(temporary: Path, target: Path, holder: Path) -> None:
+    for attempt in range(10):
+        if temporary.is_dir() and target.is_dir():
+            shutil.move(target, holder / f"previous{attempt}")
+        try:
+            os.replace(temporary, target)
+            return
+        except OSError as error:  # another process put its folder there in the meantime: the last one stays
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or attempt == 9:
+                raise
 
 
 def write_text(target: Path, text: str) -> None:
@@ -55,17 +82,38 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the name {next(name for name in names if names.count(name) > 1)!r} occurs twice")
+    return found
+
+
+def parse_json(text: str, *, nan_as_null: bool = False) -> Any:
+    """Return the value of a JSON text; raises `ValueError` for a name given twice, for depth, and for NaN.
+
+    Python's reader takes the last of two values of one name, and runs out of stack on deep nesting.
+    `nan_as_null` reads NaN and infinities, which some programs write, as None.
+    """
+    try:
+        constant = (lambda _: None) if nan_as_null else _refuse_constant
+        return json.loads(text, parse_constant=constant, object_pairs_hook=_distinct)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
 def read_json(path: Path) -> Any:
     """Read strict JSON; raises `DataError` that names the file, and the line where it breaks."""
     path = Path(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=_refuse_constant)
+        return parse_json(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise DataError(f"{path} does not exist", expected="a JSON file", remedy="check the path") from None
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise DataError(
             f"{path} is not readable JSON ({error})",
-            expected="strict UTF-8 JSON without NaN",
+            expected="strict UTF-8 JSON without NaN and with each name once",
             remedy="write the file again, with null where a value is missing",
         ) from None
 
@@ -144,8 +192,18 @@ class ItemLog:
             raise ValueError(f"item {key!r} is already in {self.path}")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         line = json.dumps(dict(item), ensure_ascii=False, allow_nan=False, sort_keys=True) + "\n"
-        with self.path.open("ab") as handle:
-            handle.write(line.encode("utf-8"))
+        self._write(line.encode("utf-8"))
         self._items[key] = json.loads(line)
         if self._on_append:
             self._on_append(self._items[key])
+
+    def _write(self, line: bytes) -> None:
+        """Append a whole line or nothing: what a full disk cut off would glue the next item to its rest."""
+        with self.path.open("ab", buffering=0) as handle:
+            end = handle.seek(0, os.SEEK_END)
+            try:
+                while line:
+                    line = line[handle.write(line):]
+            except OSError:
+                handle.truncate(end)
+                raise

@@ -10,6 +10,31 @@ from litsynth.errors import RunError
 _MARKERS = ("_toc.yml", "notebooks", "data")
 
 
+def expanded(path: str | Path) -> Path:
+    """Return a path with `~` expanded; a `~name` of nobody stays as it is."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
+def existing(path: str | Path) -> Path | None:
+    """Return the path with `~` expanded when something lies there, else None; never raises for odd texts."""
+    try:
+        return expanded(path) if str(path).strip() and expanded(path).exists() else None
+    except (OSError, ValueError):  # too long for a file name, or with a null byte
+        return None
+
+
+def resolved(path: str | Path) -> Path:
+    """Return an absolute path without links, with `~` expanded; a loop of links stays as it is."""
+    given = expanded(path)
+    try:
+        return given.resolve()
+    except (OSError, RuntimeError):
+        return given.absolute()
+
+
 def _is_root(folder: Path) -> bool:
     return all((folder / name).exists() for name in _MARKERS)
 
@@ -23,7 +48,12 @@ def project_root() -> Path:
     """
     chosen = os.environ.get("LITSYNTH_HOME")
     if chosen:
-        return Path(chosen).expanduser().resolve()
+        home = resolved(chosen)
+        if not _is_root(home):
+            raise RunError(f"LITSYNTH_HOME is {chosen!r}, which is no litsynth workspace",
+                           expected="a folder with " + ", ".join(_MARKERS),
+                           remedy="unset LITSYNTH_HOME, or set it to the checkout")
+        return home
     here = Path.cwd().resolve()
     for folder in (here, *here.parents, *Path(__file__).resolve().parents):
         if _is_root(folder):
@@ -38,7 +68,7 @@ def project_root() -> Path:
 def data_dir(*parts: str) -> Path:
     """Return a path under the workspace's `data/` folder (`LITSYNTH_DATA` moves that folder)."""
     moved = os.environ.get("LITSYNTH_DATA")
-    base = Path(moved).expanduser().resolve() if moved else project_root() / "data"
+    base = resolved(moved) if moved else project_root() / "data"
     return base.joinpath(*parts)
 
 
@@ -75,4 +105,4 @@ def notebooks_dir() -> Path:
 def figures_dir() -> Path:
     """Return the folder of exported figures."""
     moved = os.environ.get("LITSYNTH_FIGURES")
-    return Path(moved).expanduser().resolve() if moved else project_root() / "figures"
+    return resolved(moved) if moved else project_root() / "figures"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
@@ -17,6 +18,18 @@ _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe
 _QUOTES = {**dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u00b4\u0060"), "'"),
            **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"')}
 _INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"), None)
+
+
+def printable(text: str) -> str:
+    """Return `text` with every character that could steer a terminal written as JSON would escape it (`\\u001b`).
+
+    Control, format (bidirectional, zero-width) and other invisible characters, lone surrogates among them; line feeds,
+    tabs and all kinds of spaces stay. JSON stays the same JSON.
+    """
+    if text.isprintable():
+        return text
+    return "".join(mark if mark in "\n\t" or mark.isprintable() or unicodedata.category(mark) == "Zs" else
+                   json.dumps(mark)[1:-1] for mark in text.replace("\x7f", "\\u007f"))
 
 
 def words(text: str) -> list[str]:

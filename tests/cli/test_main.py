@@ -65,3 +65,15 @@ def test_experiments_are_listed_with_types_and_defaults(markdown):
     assert "retrieval_sweep" in text
     assert "list of whole number" in text
     assert "5, 10, 20, 50, 100, 200" in text
+
+
+def test_paths_that_cannot_be_used_are_errors_in_every_command(tmp_path):
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "records.csv").write_text("title,abstract,label\nA,b,1\n")
+    result = _run("data", "import", str(tmp_path / "records.csv"), "--output", str(tmp_path / "file" / "below"),
+                  "--labels", "label", "--question", "Does it work")
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"error: {tmp_path / 'file'}: File exists")
+    assert "To mend it" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""

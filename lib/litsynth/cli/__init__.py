@@ -6,10 +6,12 @@ import importlib
 import importlib.util
 import os
 import sys
+from typing import NoReturn
 
 import typer
 
 from litsynth.errors import LitsynthError
+from litsynth.text import printable
 
 _ROOMS = ("data", "retrieval", "rag", "llm", "metasyn", "release", "litbench", "statistics", "agents", "training",
           "experiments")
@@ -38,13 +40,22 @@ def main() -> None:
     try:
         app()
     except LitsynthError as error:
-        if os.environ.get("LITSYNTH_DEBUG") == "1":
-            raise
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(error.exit_code)
+        _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
         # Python would complain about the closed pipe once more while it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    except OSError as error:  # a path that cannot be read or written, wherever it was used
+        place = f"{error.filename}: " if error.filename else ""
+        _fail(f"{place}{error.strerror or error}. Expected: a readable or writable path, and room on its disk. "
+              "To mend it: check the path, its permissions and the free space.", 1)
+
+
+def _fail(message: str, status: int) -> NoReturn:
+    """Print one line that no foreign text in it can colour, move or continue, and exit; a traceback when debugging."""
+    if os.environ.get("LITSYNTH_DEBUG") == "1":
+        raise
+    typer.echo("error: " + " ".join(printable(message).split()), err=True)
+    sys.exit(status)

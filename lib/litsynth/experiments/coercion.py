@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import yaml
 
+from litsynth.paths import expanded
+
 _TRUE, _FALSE = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
 _WHOLE = re.compile(r"[+-]?\d+")
 
@@ -155,7 +157,7 @@ def _text(value: Any) -> str:
 
 def _path(value: Any) -> Path:
     if isinstance(value, (str, Path)) and str(value):
-        return Path(value).expanduser()
+        return expanded(value)
     raise Unreadable("path")
 
 

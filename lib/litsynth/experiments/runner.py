@@ -65,9 +65,9 @@ def _with_absolute_folders(experiment: Experiment, raw: Mapping[str, Any]) -> di
     made = dict(raw)
     fields = experiment.parameters.model_fields
     for name, value in raw.items():
-        is_folder = name == "dataset" and isinstance(value, str) and Path(value).expanduser().exists()
+        is_folder = name == "dataset" and isinstance(value, str) and paths.existing(value) is not None
         if value and (is_folder or (name in fields and fields[name].annotation in (Path, Path | None))):
-            made[name] = str(Path(value).expanduser().resolve())
+            made[name] = str(paths.resolved(value))
     return made
 
 
