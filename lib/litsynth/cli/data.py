@@ -9,6 +9,7 @@ import typer
 
 from litsynth.datasets import describe, load, sources
 from litsynth.files import dumps
+from litsynth.text import printable
 
 data_app = typer.Typer(no_args_is_help=True, help="List, describe, fetch and import data sets.")
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -44,7 +45,7 @@ def info_command(
 ) -> None:
     """Count what a data set holds: splits, links, leakage between splits, gaps, years; and its checksum."""
     facts = describe(load(dataset, allow_missing_links=allow_missing_links))
-    typer.echo(dumps(facts, indent=2) if as_json else "\n".join(_lines(facts)))
+    typer.echo(printable(dumps(facts, indent=2) if as_json else "\n".join(_lines(facts))))
 
 
 @data_app.command("fetch")
@@ -85,7 +86,7 @@ def import_command(
     report = import_review(
         files, output, labels=labels, protocol=protocol, question=question, split=split, replace=force
     )
-    typer.echo("\n".join(report.lines()))
+    typer.echo(printable("\n".join(report.lines())))
     typer.echo(f"data set written to {output}; report in {output / 'import_report.json'}")
 
 

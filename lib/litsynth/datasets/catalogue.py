@@ -14,7 +14,7 @@ from litsynth.datasets.layout import check_folder, find_layout, has_questions
 from litsynth.datasets.metasyn import load_review_part
 from litsynth.errors import DataError, unknown_name
 from litsynth.files import read_json
-from litsynth.paths import data_dir, project_root, raw_dir
+from litsynth.paths import data_dir, existing, project_root, raw_dir, resolved
 from litsynth.records import Dataset
 
 try:
@@ -128,8 +128,14 @@ def load(name_or_folder: str | Path, *, allow_missing_links: bool = False) -> Da
     """
     text = str(name_or_folder)
     known = sources()
-    if text not in known and Path(text).expanduser().exists():
-        return _load_folder(Path(text).expanduser().resolve(), _source_at(Path(text), known), allow_missing_links)
+    if not text.strip():
+        raise DataError(
+            "the data set's name is empty",
+            expected="a data set folder or one of " + ", ".join(sorted(known)),
+            remedy="name one; . is the working directory",
+        )
+    if text not in known and existing(text):
+        return _load_folder(resolved(text), _source_at(Path(text), known), allow_missing_links)
     if text not in known and (
         isinstance(name_or_folder, Path) or text.startswith((".", "/", "~")) or text.count("/") > 1
     ):
@@ -151,7 +157,7 @@ def load(name_or_folder: str | Path, *, allow_missing_links: bool = False) -> Da
 
 
 def _source_at(folder: Path, known: Mapping[str, Source]) -> Source | None:
-    place = folder.expanduser().resolve()
+    place = resolved(folder)
     return next((source for source in known.values() if source.folder.resolve() == place), None)
 
 

@@ -119,9 +119,19 @@ def _from_card(folder: Path, name: str) -> list[Path]:
     card = folder / "README.md"
     if not card.is_file() or not card.read_text(encoding="utf-8", errors="replace").startswith("---"):
         return []
+    import yaml
     from huggingface_hub import metadata_load
 
-    for config in (metadata_load(card) or {}).get("configs") or []:
+    try:
+        facts = metadata_load(card) or {}
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DataError(
+            f"{card} has a head that is no YAML ({' '.join(str(error).split())})",
+            expected="a data set card as the hub writes it, or a README without a `---` head",
+            remedy="mend the lines between the `---`",
+        ) from None
+    configs = facts.get("configs")
+    for config in configs if isinstance(configs, list) else []:
         if isinstance(config, dict) and config.get("config_name") == name:
             return _existing(folder, list(_patterns(config.get("data_files"))))
     return []

@@ -116,7 +116,7 @@ def _articles(block: Block) -> list[Article]:
     ids = [whole_number(value, block.where(row, "ID")) for row, value in enumerate(block.column("ID"))]
     texts = {name: _texts(block, name) for name in ("title", "abstract", "pmid", "pmc_id", "doi", "journal")}
     years = [
-        value if type(value) is int else year_or_none(value, block.where(row, "year"))
+        value if type(value) is int and 0 < value <= 9999 else year_or_none(value, block.where(row, "year"))
         for row, value in enumerate(block.column("year"))
     ]
     authors, sections = block.column("authors"), block.column("sections")
@@ -259,7 +259,8 @@ def _check_links(gold: Mapping[int, Gold], corpus: Mapping[int, Article], layout
             f"{layout.reviews[0][0]}: review {review_id}{others} includes {len(ids)} articles "
             f"that the corpus does not have: {few(ids)}",
             expected="matched_corpus_ids that are IDs of the corpus",
-            remedy="add the articles to the corpus, or load with allow_missing_links=True to keep them as unreachable",
+            remedy="add the articles to the corpus, or load with allow_missing_links=True to keep them as unreachable "
+            "(`litsynth data info --allow-missing-links` counts them)",
         )
 
 

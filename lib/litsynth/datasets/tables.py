@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from litsynth.errors import DataError
+from litsynth.files import dumps, parse_json
 
 TABLE_SUFFIXES = (".parquet", ".jsonl", ".json")
 _BLOCK_ROWS = 16_384
@@ -141,12 +141,16 @@ def read_json_records(path: Path) -> tuple[str, Sequence[int], list[dict[str, An
         raise DataError(f"{path} is not readable ({error})", expected="UTF-8 text") from None
     if path.suffix.lower() != ".jsonl":
         try:
-            return _from_value(json.loads(text, parse_constant=lambda _: None), path)
+            read = _from_value(parse_json(text, nan_as_null=True), path)
         except ValueError as error:
             # Files of one object a line are often named .json; anything else that fails to parse is broken.
             if not str(error).startswith("Extra data"):
                 raise _broken(path, error) from None
-    return _from_lines(text, path)
+            read = _from_lines(text, path)
+    else:
+        read = _from_lines(text, path)
+    _refuse_half_characters(text, *read, path)
+    return read
 
 
 def _from_value(value: Any, path: Path) -> tuple[str, Sequence[int], list[dict[str, Any]]]:
@@ -165,7 +169,7 @@ def _from_lines(text: str, path: Path) -> tuple[str, Sequence[int], list[dict[st
         if not line.strip():
             continue
         try:
-            values.append(json.loads(line, parse_constant=lambda _: None))
+            values.append(parse_json(line, nan_as_null=True))
         except ValueError as error:
             raise _broken(f"{path}, line {number}", error) from None
         numbers.append(number)
@@ -182,6 +186,22 @@ def _objects(values: Iterable[Any], numbers: Sequence[int], unit: str, path: Pat
             )
         records.append(value)
     return records
+
+
+def _refuse_half_characters(text: str, unit: str, numbers: Iterable[int], records: list, path: Path) -> None:
+    r"""Raise `DataError` for half of a surrogate pair (`\ud800`), which JSON can write and no file can hold."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return
+    for number, record in zip(numbers, records, strict=True):
+        try:
+            dumps(record).encode("utf-8")
+        except UnicodeEncodeError as error:
+            half = error.object[error.start]
+            raise DataError(
+                f"{path}, {unit} {number} holds {half!r}, half of a character",
+                expected="whole Unicode characters",
+                remedy="write the file again, with the character whole or left out",
+            ) from None
 
 
 def _broken(place: Path | str, error: Exception) -> DataError:

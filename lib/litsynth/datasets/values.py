@@ -13,6 +13,7 @@ from litsynth.errors import DataError
 
 # "NR", empty and missing all mean not reported; "nan" is what a missing value becomes on its way through a text table.
 _NOT_REPORTED = frozenset({"", "nr", "nan", "not reported"})
+LARGEST_ID = 2**63 - 1  # what Parquet and the arrays of an index can hold
 _WHOLE_NUMBER = re.compile(r"0|[1-9]\d*")
 
 
@@ -67,15 +68,16 @@ def split_lines(value: Any, where: str) -> tuple[str, ...]:
 def whole_number(value: Any, where: str) -> int:
     """Return an identifier: a non-negative whole number, or its plain decimal digits as text.
 
-    Raises `DataError` for booleans, floats, negative numbers and anything else.
+    Raises `DataError` for booleans, floats, negative numbers, those beyond 63 bits, and anything else.
     """
-    if type(value) is int and value >= 0:
+    if type(value) is int and 0 <= value <= LARGEST_ID:
         return value
-    if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value.strip()):
-        return int(value)
+    digits = value.strip() if isinstance(value, str) else ""
+    if _WHOLE_NUMBER.fullmatch(digits) and len(digits) < 30 and int(digits) <= LARGEST_ID:
+        return int(digits)
     raise DataError(
         f"{where} is {_shown(value)}",
-        expected="a non-negative whole number (booleans and floats are none)",
+        expected="a non-negative whole number of at most 63 bits (booleans and floats are none)",
         remedy="store identifiers as whole numbers; a column with gaps turns them into floats",
     )
 
@@ -96,10 +98,10 @@ def year_or_none(value: Any, where: str) -> int | None:
     if not is_reported(value):
         return None
     if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, str) and re.fullmatch(r"\d{4}(\.0)?", value.strip()):
+        value = int(value)
+    if isinstance(value, str) and re.fullmatch(r"\d{4}(\.0)?", value.strip(), re.ASCII):
         return int(value.strip()[:4])
-    if type(value) is int:
+    if type(value) is int and 0 <= value <= 9999:
         return value
     raise DataError(f"{where} is {_shown(value)}", expected="a year such as 2004, or null")
 
