@@ -283,3 +283,52 @@ def test_an_unknown_protocol_field_suggests_the_nearest(tmp_path: Path) -> None:
     for name, text in (("p.toml", "="), ("p.yaml", "a: [b"), ("p.json", "{"), ("p.yml", "just text")):
         with pytest.raises(DataError, match=name):
             read_protocol(_write(tmp_path, name, text))
+
+
+PROTOCOL_FAULTS = {
+    "split: [1]": r"protocol\.yaml: split is \[1\]",
+    "ID: -4": r"protocol\.yaml: ID is -4",
+    "Population: yes": r"protocol\.yaml: Population is True",
+    "inclusion_criteria: [a, {b: 1}]": r"protocol\.yaml: inclusion_criteria is",
+    "matched_corpus_ids: [1]": "from the labels alone",
+    "Outcome: " + "[" * 5000: "not readable YAML",
+}
+
+
+@pytest.mark.parametrize("line", PROTOCOL_FAULTS)
+def test_protocol_faults_name_the_protocol_and_leave_nothing(line: str, tmp_path: Path) -> None:
+    records = _write(tmp_path, "a.csv", "title,abstract,label\nA title,Text,1\n")
+    protocol = _write(tmp_path, "protocol.yaml", f"Research_Question: Does it work\n{line}\n")
+    with pytest.raises(DataError, match=PROTOCOL_FAULTS[line]):
+        import_review([records], tmp_path / "out", labels="label", protocol=protocol)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "protocol.yaml"]
+
+
+def test_criteria_may_be_texts_and_numbers(tmp_path: Path) -> None:
+    records = _write(tmp_path, "a.csv", "title,abstract,label\nA title,Text,1\n")
+    protocol = _write(tmp_path, "p.yaml", "Research_Question: Does it work\ninclusion_criteria: [adults, 18]\n")
+    import_review([records], tmp_path / "out", labels="label", protocol=protocol)
+    assert datasets.load(tmp_path / "out").reviews[1].inclusion_criteria == ("adults", "18")
+
+
+def test_only_an_earlier_import_is_replaced(tmp_path: Path) -> None:
+    records = _write(tmp_path, "a.csv", "title,abstract,label\nA title,Text,1\n")
+    thesis = tmp_path / "work"
+    thesis.mkdir()
+    (thesis / "thesis.txt").write_text("five years")
+    for output in (thesis, records):
+        with pytest.raises(DataError, match="not made by an import"):
+            import_review([records], output, labels="label", question="Does it work", replace=True)
+    assert (thesis / "thesis.txt").read_text() == "five years"
+    for _ in range(2):
+        import_review([records], tmp_path / "out", labels="label", question="Does it work", replace=True)
+
+
+def test_an_open_quotation_mark_hides_no_rows(tmp_path: Path) -> None:
+    head = "title,abstract,label\n"
+    broken = _write(tmp_path, "a.csv", head + 'First,fine,0\n"Second,open,1\nThird,text,0\n')
+    with pytest.raises(DataError, match=r"a\.csv, line 3: a quotation mark is opened"):
+        read_file(broken)
+    # Closed ones may hold line ends, doubled marks, and marks within unquoted text.
+    whole = _write(tmp_path, "b.csv", head + '"First\nline","say ""so""",0\nA 5" tube,x,1')
+    assert [record.title for record in read_file(whole).records] == ["First line", 'A 5" tube']

@@ -234,6 +234,7 @@ def _read_table(text: str, report: FileReport, path: Path) -> None:
     report.format = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV", "|": "CSV with bars"}[delimiter]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
+        _refuse_open_quote(text, delimiter, path)
         header = [name.strip() for name in next(reader)]
         matched = match_columns([name for name in header if name], COLUMNS, path)
         for number, row in enumerate(reader, start=1):
@@ -247,6 +248,21 @@ def _read_table(text: str, report: FileReport, path: Path) -> None:
             _keep(report, number, {name: raw[column] for name, column in matched.items()}, raw)
     except csv.Error as error:
         raise DataError(f"{path}, line {reader.line_num}: {error}", expected="CSV or TSV text") from None
+
+
+def _refuse_open_quote(text: str, delimiter: str, path: Path) -> None:
+    """Raise `DataError` for a quotation mark that is never closed, behind which all later rows would vanish."""
+    start, end = 1, "\ue000"
+    reader = csv.reader(io.StringIO(f"{text}\n{end}\n", newline=""), delimiter=delimiter)
+    for row in reader:
+        if row == [end]:
+            return
+        start, last = reader.line_num + 1, start
+    raise DataError(
+        f"{path}, line {last}: a quotation mark is opened in this row and never closed",
+        expected="every quoted field closed",
+        remedy='close it, or write "" for a quotation mark within a field',
+    )
 
 
 def _delimiter(text: str, path: Path) -> str:

@@ -12,7 +12,14 @@ from litsynth.datasets.import_merge import Group, article_ids, merge
 from litsynth.datasets.import_readers import FileReport, Record, labels_of, read_file
 from litsynth.datasets.metasyn import REVIEW_FIELDS
 from litsynth.datasets.tables import Field, match_columns, plain_name
-from litsynth.datasets.values import is_reported
+from litsynth.datasets.values import (
+    is_reported,
+    number_list,
+    split_items,
+    split_lines,
+    text_or_none,
+    whole_number,
+)
 from litsynth.errors import DataError, unknown_name
 from litsynth.files import atomic_path, read_json, write_json
 from litsynth.records import Article
@@ -38,6 +45,7 @@ EXCLUDED = frozenset(
         "asreview_not_relevant",
     }
 )
+REPORT_NAME = "import_report.json"
 _RETRACTION = "retract"
 
 
@@ -181,10 +189,7 @@ def import_review(
     `DataError` when a file has no record, a label is not understood, or the folder exists and `replace` is false.
     """
     output = Path(output)
-    if output.exists() and not replace:
-        raise DataError(
-            f"{output} exists already", expected="a new folder", remedy="choose another one, or use --force"
-        )
+    _check_target(output, replace)
     review = read_protocol(protocol) if protocol else {}
     review |= {"Research_Question": question} if question else {}
     if not is_reported(review.get("Research_Question")):
@@ -193,16 +198,31 @@ def import_review(
             expected="Research_Question in the protocol file",
             remedy="add it, or give --question",
         )
+    if not is_reported(review.get("split", split)):
+        raise DataError("the split has no name", expected="train or test", remedy="give --split test")
     articles, groups, report = _read(paths)
     decisions = _decisions(groups, labels, report)
     review = {"ID": 1, "split": split, **review, "matched_corpus_ids": sorted(i for i, yes in decisions.items() if yes)}
     with atomic_path(output) as folder:
         folder.mkdir()
         _write(folder, review, articles, groups, decisions)
-        write_json(folder / "import_report.json", report.as_dict())
+        write_json(folder / REPORT_NAME, report.as_dict())
         write_json(folder / CARD_NAME, {"name": output.name, "synthetic": False})
         load(folder)
     return report
+
+
+def _check_target(output: Path, replace: bool) -> None:
+    if output.exists() and not replace:
+        raise DataError(
+            f"{output} exists already", expected="a new folder", remedy="choose another one, or use --force"
+        )
+    if output.is_file() or (output.is_dir() and any(output.iterdir()) and not (output / REPORT_NAME).is_file()):
+        raise DataError(
+            f"{output} was not made by an import, and what it holds would be lost",
+            expected="a new or empty folder, or an earlier import to replace",
+            remedy="choose another --output",
+        )
 
 
 def read_protocol(path: Path) -> dict[str, Any]:
@@ -214,7 +234,27 @@ def read_protocol(path: Path) -> dict[str, Any]:
     matched = match_columns(list(value), [Field(item.name, item.aliases) for item in REVIEW_FIELDS], path)
     if unknown := [name for name in value if name not in matched.values()]:
         raise unknown_name(f"field in {path}", unknown[0], (item.name for item in REVIEW_FIELDS))
-    return {name: value[column] for name, column in matched.items()}
+    if "matched_corpus_ids" in matched:
+        raise DataError(
+            f"{path} has {matched['matched_corpus_ids']}",
+            expected="included articles from the labels alone",
+            remedy="leave it out of the protocol",
+        )
+    read = {name: _protocol_value(name, value[column], f"{path}: {column}") for name, column in matched.items()}
+    return {name: part for name, part in read.items() if part is not None}
+
+
+def _protocol_value(name: str, value: Any, where: str) -> Any:
+    """Return a value as the reviews table holds it; raises `DataError` naming the protocol's file and field."""
+    if name == "ID":
+        return whole_number(value, where)
+    if name == "source_review_corpus_ids":
+        return list(number_list(value, where))
+    if name.endswith("criteria"):
+        return "; ".join(split_items(value, where)) or None
+    if name == "Key_Insights":
+        return "\n".join(split_lines(value, where)) or None
+    return text_or_none(value, where)
 
 
 def _read_settings(path: Path) -> Any:
@@ -224,13 +264,13 @@ def _read_settings(path: Path) -> Any:
         text = path.read_text(encoding="utf-8-sig")
         if path.suffix.lower() == ".toml":
             return tomllib.loads(text)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path} is not readable ({error})", expected="a TOML, JSON or YAML file") from None
     import yaml
 
     try:
         return yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DataError(f"{path} is not readable YAML ({error})", expected="a TOML, JSON or YAML file") from None
 
 
@@ -278,10 +318,6 @@ def _write(
 ) -> None:
     import pandas as pd
 
-    review = {
-        name: "; ".join(value) if isinstance(value, list) and name.endswith("criteria") else value
-        for name, value in review.items()
-    }
     pd.DataFrame([review]).to_parquet(folder / "reviews.parquet", index=False)
     rows = [
         {
