@@ -101,3 +101,21 @@ def test_a_hybrid_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: py
     with pytest.raises(DataError, match="free some space"):
         hybrid.save(tmp_path / "out" / "second")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["index"]
+
+
+@pytest.mark.parametrize("broken", [{"files": []}, {"files": {"number": "1"}}, {"identity": 3}, {"details": None}])
+def test_a_manifest_of_another_shape_is_damage(tmp_path: Path, broken: dict) -> None:
+    write_index(tmp_path / "index", CONTENT, write_number)
+    manifest = read_json(tmp_path / "index" / MANIFEST)
+    write_json(tmp_path / "index" / MANIFEST, {**manifest, **broken})
+    with pytest.raises(DataError, match="damaged or unreadable"):
+        read_manifest(tmp_path / "index", ["test"])
+
+
+def test_any_damage_within_a_file_of_the_same_size_is_an_error(tmp_path: Path) -> None:
+    data = dataset_of({1: "alpha beta", 2: "beta gamma", 3: "delta"})
+    Bm25Retriever(SearchCorpus(data)).save(tmp_path / "index")
+    path = tmp_path / "index" / "params.index.json"
+    path.write_text(path.read_text().replace('"k1"', '"kk"'))
+    with pytest.raises(DataError, match="damaged or unreadable"):
+        Bm25Retriever.load(tmp_path / "index", SearchCorpus(data))

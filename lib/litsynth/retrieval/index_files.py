@@ -22,7 +22,7 @@ def readable(directory: Path) -> Iterator[None]:
     """Turn what a damaged index file raises into a `DataError` that says to build the index again."""
     try:
         yield
-    except (OSError, ValueError, EOFError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, EOFError, LookupError, TypeError, AttributeError, RuntimeError) as error:
         raise DataError(f"the index {directory} is damaged or unreadable ({error})", expected="a whole index",
                         remedy="delete it and build it again with `litsynth index`") from error
 
@@ -76,7 +76,7 @@ def read_manifest(directory: Path, kinds: Collection[str]) -> dict[str, Any]:
     """
     directory = Path(directory)
     if not (directory / MANIFEST).is_file():
-        state = "has no " + MANIFEST if directory.is_dir() else "does not exist"
+        state = "has no " + MANIFEST if directory.is_dir() else "is a file" if directory.exists() else "does not exist"
         raise DataError(f"the index {directory} {state}", expected="a folder made by `litsynth index`",
                         remedy="build it: litsynth index --dataset D --retriever R --output " + str(directory))
     manifest = read_json(directory / MANIFEST)
@@ -89,6 +89,8 @@ def read_manifest(directory: Path, kinds: Collection[str]) -> dict[str, Any]:
                                  f"{' or '.join(kinds)}", expected="an index of this retriever",
                                  remedy="choose the index that belongs to it, or build one with `litsynth index`")
     with readable(directory):
+        if not all(isinstance(manifest.get(part), dict) for part in ("files", "identity", "details")):
+            raise ValueError(f"{MANIFEST} lacks files, identity or details")
         for name, size in manifest["files"].items():
             if not (directory / name).is_file():
                 raise ValueError(f"{name} is missing")

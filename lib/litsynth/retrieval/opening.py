@@ -34,7 +34,10 @@ def parts_of(name: str) -> tuple[str, ...]:
         return _HYBRID_DEFAULT
     parts = tuple(name.removeprefix("hybrid:").split("+")) if name.startswith("hybrid:") else (name,)
     for part in parts:
-        if part in ("hybrid", "") or not (part in RETRIEVERS or looks_like_model(part)):
+        if part == "hybrid":
+            raise ParameterError(f"{name!r} has a hybrid inside a hybrid", expected="retrievers of one kind each",
+                                 remedy="write out its parts, such as hybrid:bm25+minilm")
+        if not part or not (part in RETRIEVERS or looks_like_model(part)):
             raise unknown_name("retriever", part, RETRIEVERS,
                                remedy="possible too: a model folder, a hub id (owner/model), hybrid:bm25+NAME")
     return parts
@@ -51,7 +54,7 @@ def _check_options(parts: tuple[str, ...], options: Mapping[str, Any]) -> None:
                              expected="these options with exactly one encoder among the retrievers",
                              remedy="leave them out, or open the encoder alone")
     if options.get("kind") not in (None, *KINDS):
-        raise unknown_name("index kind", str(options["kind"]), KINDS)
+        raise unknown_name("kind of index", str(options["kind"]), KINDS)
 
 
 def _open_encoder(name: str, options: Mapping[str, Any]) -> tuple[Encoder, EmbeddingStore]:
