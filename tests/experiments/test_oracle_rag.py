@@ -13,7 +13,7 @@ import pytest
 from litsynth import datasets
 from litsynth.errors import DataError, ParameterError
 from litsynth.experiments import oracle_rag as oracle
-from litsynth.experiments.oracle_rag import asking
+from litsynth.experiments.oracle_rag import asking, page
 from litsynth.experiments.oracle_rag.calibration import Calibrator, calibrate, fit_logistic
 from litsynth.experiments.oracle_rag.losses import place_name
 from litsynth.experiments.oracle_rag.naming import read_name
@@ -238,6 +238,48 @@ class TestReleased:
             ["rag m bm25", name, 0.4, 60, "imported release"] for name in ("post_retrieval_loss", "retrieval_recall")]
         with pytest.raises(DataError, match="holds no imported release"):
             released_table(given=str(tmp_path / "nowhere"))
+
+
+class TestPage:
+    def test_it_says_when_nothing_has_been_promoted_or_imported(self, workspace):
+        assert "has been promoted yet" in page.findings([]).text
+        text = page.released().text
+        assert "has not been imported" in text
+        assert text.count("<tr>") == 1 + 12 * 6, "a row a configuration and metric, and the heading"
+
+    def test_findings_name_data_run_and_denominators(self, workspace):
+        run = fake_run()
+        scores = oracle.score_table(run, [item(report(included=(1, 2)), review=7, mode=mode)
+                                          for mode in ("actual", "oracle")])
+        oracle.summarise(run, scores)
+        oracle.differences(run, scores)
+        facts = {"id": "abc", "dataset": {"name": "<b>made</b>"}, "synthetic": True, "uses_gold": True,
+                 "facts": {"weak_model": True}, "parameters": {"retriever": "bm25", "top_k": 4}}
+        result = SimpleNamespace(manifest=facts, table=run.tables.get, label="&lt;made (synthetic)")
+        text = page.findings([result]).text
+        assert "run <code>abc</code>" in text
+        assert "1 of 1 reviews" in text
+        assert "bm25, 4 candidates" in text
+        assert "&amp;lt;made" in text, "names are escaped"
+
+
+def test_the_answers_that_come_with_the_sample_replay_the_books_model_run(root, workspace):
+    from litsynth.llm import open_model
+    from litsynth.llm.archive import import_completions
+    from litsynth.llm.cache import CompletionCache
+
+    cache = CompletionCache()
+    import_completions(cache, root / "data" / "sample" / "completions.jsonl")
+    experiment = get_experiment("oracle_rag")
+    chosen = experiment.parse(experiment.book_runs["oracle_rag-local-sample"])
+    data = datasets.load("sample")
+    run = SimpleNamespace(dataset=data, parameters=chosen)
+    bench = asking._Bench(run)
+    with open_model("local", replay=True, cache=cache) as model:
+        made = [bench.item(read_name("one_pass:local"), mode, review, model)
+                for mode in chosen.modes for review in asking.chosen_reviews(run)]
+        assert model.spent()["cached"] == len(made) == 6
+    assert {one["status"] for one in made} <= {"scored", "unparsed"}
 
 
 @pytest.mark.parametrize(("raw", "words"), [
