@@ -26,7 +26,9 @@ def _mathml(node: nodes.Element, *, block: bool) -> str:
 
 
 def _inline(self: HTML5Translator, node: nodes.math) -> None:
-    self.body.append(_mathml(node, block=False))
+    shown = _mathml(node, block=False)
+    # A long formula scrolls by itself on a narrow screen instead of widening the page.
+    self.body.append(f'<span class="long-formula">{shown}</span>' if len(node.astext()) > 30 else shown)
     raise nodes.SkipNode
 
 

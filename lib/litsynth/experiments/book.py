@@ -14,6 +14,7 @@ from litsynth.errors import RunError
 from litsynth.experiments.fingerprint import package_folder
 from litsynth.experiments.page_checks import faults
 from litsynth.experiments.pages import write_pages
+from litsynth.experiments.pictures import unpack_pictures
 from litsynth.experiments.print_page import write_print_page
 
 _SHOWN = ("book", "data/results", "data/published", "figures", "_config.yml", "_toc.yml")
@@ -51,6 +52,7 @@ def build_book(*, force: bool = False) -> bool:
     if done.returncode:
         raise RunError("the book does not build:\n" + "\n".join(_complaints(done.stdout + done.stderr)),
                        expected="a build without warnings", remedy=f"mend what is named; the whole log is {log}")
+    unpack_pictures(html_folder())
     write_print_page(html_folder())
     wrong = faults(html_folder())
     if wrong:

@@ -225,7 +225,7 @@ def _cell(line: Any) -> str:
     bounds = [getattr(line, name, None) for name in ("low", "high")]
     known = all(bound is not None and bound == bound for bound in bounds)
     interval = f"<small>{100 * bounds[0]:.0f}–{100 * bounds[1]:.0f}</small>" if known else ""
-    count = "?" if line.questions != line.questions else f"{int(line.questions):,}"
+    count = "not given" if line.questions != line.questions else f"{int(line.questions):,}"
     return (f'<td class="band-{kind}"><b>{shown_percent(percent)}</b> <span aria-hidden="true">{SYMBOLS[kind]}</span>'
             f"{_heard(WORDS[kind])}{interval}<small>n {count}</small></td>")
 
