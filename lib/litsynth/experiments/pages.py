@@ -56,7 +56,8 @@ def source_table() -> str:
 
 def _shown_notebook(notebook: dict[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return an executed notebook as a book page: named with its data set and its run, without progress lines."""
-    where = facts["dataset"]["name"] if facts["dataset"] else facts["promoted_as"]
+    # Two results of one data set have different names; those that promotion gives repeat the experiment's.
+    where = str(facts["promoted_as"]).removeprefix(f"{facts['experiment']}-")
     where = re.sub(r"[^\w .,-]", "", where)  # the theme repeats titles without escaping them
     cells = [_shown_code(cell, facts) if cell["cell_type"] == "code" else cell for cell in notebook["cells"]]
     title = source(cells[0]) if cells and cells[0]["cell_type"] == "markdown" else f"# {facts['experiment']}"

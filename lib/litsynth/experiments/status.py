@@ -11,7 +11,7 @@ from litsynth.experiments import fingerprint, notebooks
 from litsynth.experiments.markdown import Ready, escaped, markdown_table
 from litsynth.experiments.parameters import EXPERIMENTS
 
-SAME, OLDER, GONE = "as it is now", "**made with older code**", "**experiment is gone**"
+SAME, OLDER, GONE = "as now", "**made with older code**", "**experiment is gone**"
 
 
 def code_state(facts: Mapping[str, Any]) -> str:
@@ -58,7 +58,7 @@ def _result_list(results: Mapping[str, Mapping[str, Any]], states: Mapping[str, 
         marks += ["label-informed"] if facts["uses_gold"] else []
         marks += ["weak demonstration model"] if facts.get("facts", {}).get("weak_model") else []
         named = f"{data.get('name', 'none')} {data.get('checksum', '')[:12]}".strip()
-        rows.append([name, named, ", ".join(marks), Ready(states[name]), facts["items"], facts["ended"], facts["id"],
+        rows.append([name, named, ", ".join(marks), Ready(states[name]), facts["items"], str(facts["ended"])[:10], facts["id"],
                      commit])
     return markdown_table(header, rows)
 
