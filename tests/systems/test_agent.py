@@ -131,13 +131,22 @@ def test_a_weak_model_decides_by_json_and_the_report_is_written_from_it():
                {"action": "finish", "argument": ""}, {"synthesis": "It | works.\n## Final", "included": [3, 3]}]
     report, llm, _ = _review(answers, weak=True)
     assert report.status == "scored"
-    assert llm.requests[0].schema["properties"]["action"]["enum"] == ["search", "fetch", "finish"]
+    offered = [request.schema["properties"]["action"]["enum"] for request in llm.requests[:3]]
+    assert offered == [["search", "finish"], ["search", "fetch", "finish"], ["search", "fetch", "finish"]]
+    assert '{"action": "search", "argument": "Does zelamine prevent relapse? Adults"}' in str(llm.requests[0].messages)
     assert llm.requests[3].schema["properties"]["included"]["items"]["enum"] == [2, 3]
     titles = [{"corpus_id": candidate.corpus_id, "title": candidate.title} for candidate in report.candidates]
     chosen = parse_selection(report.text, titles)
     assert (chosen.included_ids, chosen.resolved, chosen.strict) == ((3,), True, True)
     roles = [message["role"] for message in llm.requests[3].messages]
     assert roles == ["system", "user", "assistant", "user", "assistant", "user", "assistant", "user"]
+
+
+def test_a_weak_model_without_any_budget_left_is_asked_for_its_decision():
+    report, llm, _ = _review([{"action": "search", "argument": "w002"}, {"synthesis": "So.", "included": [2]}],
+                             weak=True, limits={"max_searches": 1, "max_fetches": 0})
+    assert report.status == "scored"
+    assert "included" in llm.requests[1].schema["properties"]
 
 
 def test_a_weak_model_that_saw_nothing_includes_nothing():

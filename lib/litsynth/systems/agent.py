@@ -95,8 +95,8 @@ class _Run:
     def report(self) -> Report:
         """Work until there is a report, or a reason why there is none."""
         prompt = prompts.build_agent_prompt(self.task)
-        json_way = ReviewJsonDialogue(prompt, lambda: self.tools.shown_ids, WEAK_LIMIT if self.llm.weak else None,
-                                      structured=self.llm.weak)
+        json_way = ReviewJsonDialogue(prompt, prompts.action_rule(self.task), self.tools,
+                                      WEAK_LIMIT if self.llm.weak else None, structured=self.llm.weak)
         uses_tools = self.options.protocol == "tools" or (self.options.protocol == "auto" and not self.llm.weak)
         try:
             if uses_tools:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from litsynth.records import Completion
 from litsynth.systems import agent_prompts as prompts
+from litsynth.systems.agent_tools import AgentCorpusTools
 from litsynth.systems.dialogues import Action, JsonDialogue, ToolsDialogue
 from litsynth.systems.prompts import action_schema
 
@@ -37,25 +37,28 @@ class ReviewToolsDialogue(ToolsDialogue):
 class ReviewJsonDialogue(JsonDialogue):
     """One JSON object a step; to finish is announced first, and the report given in a step of its own.
 
-    With `structured` that step asks for a synthesis and the included ones of the articles `shown`; else for the report
-    as text. `limit` bounds the texts in objects, in characters.
+    Only actions that `tools` still have a budget for are on offer. With `structured` the last step asks for a synthesis
+    and the included ones of the articles shown; else for the report as text. `limit` bounds texts, in characters.
     """
 
-    def __init__(self, prompt: str, shown: Callable[[], Sequence[int]], limit: int | None, *, structured: bool) -> None:
-        self.prompt, self.shown, self.limit, self.structured = prompt, shown, limit, structured
+    def __init__(self, prompt: str, rule: str, tools: AgentCorpusTools, limit: int | None, *, structured: bool) -> None:
+        self.prompt, self.rule, self.tools, self.limit, self.structured = prompt, rule, tools, limit, structured
         self.finishing = False
 
     def begin(self) -> list[dict[str, Any]]:
         """Return the opening messages."""
-        return _opening(self.prompt, prompts.ACTION_RULE)
+        return _opening(self.prompt, self.rule)
 
     def request(self, final: bool) -> tuple[dict[str, Any], str]:
         """Return the schema of the next reply (none for a report as text), and words to close the messages with."""
-        self.finishing = final or self.finishing
+        left, shown = self.tools.remaining, self.tools.shown_ids
+        offered = [name for name, possible in (("search", left["searches"] != 0),
+                                               ("fetch", bool(shown) and left["fetches"] != 0)) if possible]
+        self.finishing = final or self.finishing or not offered
         if not self.finishing:
-            return {"schema": action_schema(("search", "fetch", "finish"), self.limit)}, ""
+            return {"schema": action_schema((*offered, "finish"), self.limit)}, ""
         if self.structured:
-            return {"schema": prompts.decision_schema(self.shown(), self.limit)}, prompts.DECISION_RULE
+            return {"schema": prompts.decision_schema(shown, self.limit)}, prompts.DECISION_RULE
         return {}, prompts.LAST_TEXT
 
     def actions(self, completion: Completion, first: bool) -> list[Action]:
