@@ -10,7 +10,7 @@ from typing import Any
 
 from litsynth import files, paths
 from litsynth.datasets.catalogue import sources
-from litsynth.experiments.markdown import Ready, escaped, markdown_table
+from litsynth.experiments.markdown import escaped, markdown_table
 from litsynth.experiments.notebooks import source
 from litsynth.experiments.parameters import EXPERIMENTS, Experiment
 from litsynth.experiments.status import status_page
@@ -40,18 +40,20 @@ def provenance(facts: Mapping[str, Any]) -> str:
     return f"Run `{facts['experiment']}/{facts['id']}` of {facts['ended']}, {about}.{label}{gold}"
 
 
-def source_table() -> str:
-    """Return the Markdown table of the catalogue of data sets: where each is from, its revision and its licence."""
+def source_list() -> str:
+    """Return the catalogue of data sets as a Markdown list: where each is from, its revision and its licence."""
     catalogue = paths.data_dir("SOURCES.toml")
     if not catalogue.exists():
         return "This workspace has no catalogue of data sets.\n"
-    rows = []
+    entries = []
     for name, entry in sources(catalogue).items():
         place = entry.homepage or entry.location
-        origin = Ready(f"<{place}>") if place.startswith("https://") else f"data/{place}"
-        rows.append([name, entry.description, entry.licence, origin, entry.revision or "",
-                     "yes" if entry.synthetic else "no", entry.citation])
-    return markdown_table(["name", "what", "licence", "from", "revision", "synthetic", "cite"], rows)
+        origin = f"<{place}>" if place.startswith("https://") else f"data/{escaped(place)}"
+        revision = f", revision {escaped(entry.revision)}" if entry.revision else ""
+        marks = " **Synthetic.**" if entry.synthetic else ""
+        entries.append(f"{escaped(name)}\n: {escaped(entry.description)}.{marks} From {origin}{revision}. "
+                       f"Licence: {escaped(entry.licence)}. Cite: {escaped(entry.citation or 'its page')}.\n")
+    return "\n".join(entries)
 
 
 def _shown_notebook(notebook: dict[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,7 +104,7 @@ def write_pages(book: Path) -> None:
     tables = "\n".join(parameter_table(EXPERIMENTS[name]) for name in sorted(EXPERIMENTS))
     _write_if_changed(book / "generated" / "parameters.md", tables)
     _write_if_changed(book / "generated" / "status.md", status_page(results))
-    _write_if_changed(book / "generated" / "sources.md", source_table())
+    _write_if_changed(book / "generated" / "sources.md", source_list())
     shown = set()
     for name, facts in results.items():
         executed = paths.results_dir() / name / "notebook.ipynb"

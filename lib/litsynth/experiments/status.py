@@ -58,8 +58,8 @@ def _result_list(results: Mapping[str, Mapping[str, Any]], states: Mapping[str, 
         marks += ["label-informed"] if facts["uses_gold"] else []
         marks += ["weak demonstration model"] if facts.get("facts", {}).get("weak_model") else []
         named = f"{data.get('name', 'none')} {data.get('checksum', '')[:12]}".strip()
-        rows.append([name, named, ", ".join(marks), Ready(states[name]), facts["items"], str(facts["ended"])[:10], facts["id"],
-                     commit])
+        rows.append([name, named, ", ".join(marks), Ready(states[name]), facts["items"], str(facts["ended"])[:10],
+                     facts["id"], commit])
     return markdown_table(header, rows)
 
 
