@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 from pathlib import Path
@@ -12,7 +13,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from litsynth import files
 from litsynth.errors import RunError
-from litsynth.experiments import EXPERIMENTS, book, page_checks, pages, status
+from litsynth.experiments import EXPERIMENTS, book, page_checks, pages, pictures, status
+from litsynth.experiments.print_page import write_print_page
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = """---
@@ -128,6 +130,43 @@ def test_dead_links_pictures_without_words_and_heavy_pages_are_found(tmp_path, m
     assert sum("without a description" in fault for fault in found) == 2
     monkeypatch.setattr(page_checks, "HEAVIEST", 100)
     assert any("book/page.html has" in fault for fault in page_checks.faults(tmp_path))
+
+
+def test_embedded_pictures_become_one_file_each(tmp_path):
+    large = base64.b64encode(b"<svg>" + bytes(5000) + b"</svg>").decode("ascii")
+    picture = (f'<img alt="Words." src="data:image/svg+xml;base64,{large}">'
+               '<img alt="dot" src="data:image/png;base64,AAAA">')
+    for name in ("a.html", "deep/b.html"):
+        files.write_text(tmp_path / name, picture)
+    assert pictures.unpack_pictures(tmp_path) == 2
+    kept = list((tmp_path / "_images").iterdir())
+    assert len(kept) == 1
+    assert kept[0].read_bytes()[:5] == b"<svg>"
+    assert f'src="_images/{kept[0].name}"' in (tmp_path / "a.html").read_text()
+    deep = (tmp_path / "deep" / "b.html").read_text()
+    assert f'src="../_images/{kept[0].name}"' in deep
+    assert "data:image/png;base64,AAAA" in deep
+    assert pictures.unpack_pictures(tmp_path) == 0
+
+
+def test_the_joined_page_keeps_links_and_identifiers_apart(tmp_path):
+    side = ('<nav class="bd-links bd-docs-nav"><a href="#">front</a><a href="runs/two.html">two</a>'
+            '<a href="https://example.org/">elsewhere</a></nav>')
+    files.write_text(tmp_path / "index.html", '<meta http-equiv="Refresh" content="0; url=book/one.html" />')
+    files.write_text(tmp_path / "book" / "one.html", f"""<title>A &amp; B</title>{side}<article class="bd-article">
+        <h1 id="top">One<a class="headerlink" href="#top">#</a></h1><a href="runs/two.html#top">to two</a></article>""")
+    files.write_text(tmp_path / "book" / "runs" / "two.html", """<article class="bd-article"><h1 id="top">Two</h1>
+        <a href="../one.html">back</a><a href="#top">up</a><img alt="Words." src="../../_images/x.svg">
+        <a href="https://example.org/">out</a><script>alert(1)</script></article>""")
+    page = write_print_page(tmp_path)
+    text = page.read_text()
+    assert page == tmp_path / "book" / "print.html"
+    assert "<title>A &amp; B</title>" in text
+    assert all(part in text for part in (
+        'id="one--top"', 'id="runs-two--top"', 'href="#runs-two--top"', 'href="#one"', 'src="../_images/x.svg"',
+        'href="https://example.org/"'))
+    assert "headerlink" not in text
+    assert "alert" not in text
 
 
 @pytest.mark.slow
