@@ -42,9 +42,14 @@ def score_table(run: Run, items: Iterable[dict[str, Any]]) -> pd.DataFrame:
 
 
 def status_table(run: Run, items: Iterable[dict[str, Any]]) -> pd.DataFrame:
-    """Return how many items of each system and mode were asked, scored, unparsed and failed; saved as `statuses`."""
-    frame = pd.DataFrame([{key: item[key] for key in ("system", "mode", "status")} for item in items])
-    counts = frame.groupby(["system", "mode"], sort=True)["status"].value_counts().unstack(fill_value=0)
+    """Return how many items of each system and mode were asked, scored, unparsed and failed; saved as `statuses`.
+
+    `model` names the model as its door does, with a warning where it is a weak one.
+    """
+    frame = pd.DataFrame([{key: item[key] for key in ("system", "mode", "model", "status")} for item in items])
+    named = frame.groupby("system")["model"].max().replace("", "none")  # a review without references asked no model
+    frame["model"] = frame["system"].map(named)
+    counts = frame.groupby(["system", "model", "mode"], sort=True)["status"].value_counts().unstack(fill_value=0)
     counts = counts.reindex(columns=["scored", "unparsed", "failed"], fill_value=0)
     counts.insert(0, "asked", counts.sum(axis="columns"))
     counts = counts.reset_index().rename_axis(columns=None)

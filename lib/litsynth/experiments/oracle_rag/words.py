@@ -63,7 +63,7 @@ def rate_table(rates: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdict(summary: pd.DataFrame, differences: pd.DataFrame) -> str:
-    """Say for each system where reference studies are lost, and whether a perfect retrieval would mend it."""
+    """Say for each system where reference studies are lost, and what putting the reference studies first would change."""
     return "\n".join(_sentence(system, part, differences) for system, part in summary.groupby("system", sort=True))
 
 
@@ -84,7 +84,7 @@ def _sentence(system: str, part: pd.DataFrame, differences: pd.DataFrame) -> str
                        & (differences["metric"] == "inclusion_recall")]
     for row in rows.itertuples():
         if row.n:
-            text += (f" With every reference study among the candidates, inclusion recall changes by "
+            text += (f" With the reference studies put first, inclusion recall changes by "
                      f"{shown(row.value, row.low, row.high, signed=True)} ({row.n} of {row.asked} reviews).")
     return text
 
