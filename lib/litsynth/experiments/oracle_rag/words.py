@@ -63,7 +63,7 @@ def rate_table(rates: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdict(summary: pd.DataFrame, differences: pd.DataFrame) -> str:
-    """Say for each system where reference studies are lost, and what putting the reference studies first would change."""
+    """Say for each system where reference studies are lost, and what putting them first would change."""
     return "\n".join(_sentence(system, part, differences) for system, part in summary.groupby("system", sort=True))
 
 
