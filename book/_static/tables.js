@@ -43,6 +43,10 @@
     table.parentNode.insertBefore(label, table);
   }
   document.addEventListener("DOMContentLoaded", function () {
+    // Whatever scrolls by itself can be reached, and so scrolled, with the keyboard.
+    document.querySelectorAll(".bd-article table, .bd-article figure, .bd-article pre, .card-holder").forEach(function (box) {
+      if (box.scrollWidth > box.clientWidth + 1) { box.tabIndex = 0; }
+    });
     document.querySelectorAll("table.sortable, .bd-article table").forEach(function (table) {
       if (!table.tHead || !table.tBodies.length || table.tHead.rows.length !== 1) { return; }
       if (table.classList.contains("report-card") || table.tBodies[0].rows.length < 3) { return; }
