@@ -102,6 +102,8 @@ def export(shown: Figure, directory: Path, name: str, data: pd.DataFrame, alt: s
                        remedy="pass alt=... with the main numbers in words")
     apply()
     directory = Path(directory)
+    shown.draw_without_rendering()
+    shown.set_layout_engine("none")  # laid out once, not again for every format
     for kind, metadata in _METADATA.items():
         with atomic_path(directory / f"{name}.{kind}") as temporary:
             shown.savefig(temporary, format=kind, metadata=metadata)
