@@ -212,3 +212,29 @@ def test_command_refuses_contradictions(tmp_path, tiny):
     ]
     assert "contradict" in str(_command(*common, "--judge-model", "x").exception)
     assert "unknown selection source" in str(_command(*common, "--selection-source", "xml").exception)
+
+
+@pytest.mark.parametrize("change", [
+    {"records": [1]}, {"records": [{}]}, {"evaluator": 1}, {"evaluator": {}}, {"records": "twice"},
+    {"records": [{"review_id": 63, "metrics": {}}]}, {"records": {"metrics": {"inclusion_f1": "0.5"}}}])
+def test_a_damaged_evaluation_is_named_and_not_compared(tmp_path, change):
+    a, _ = _two(tmp_path)
+    first = a["records"][0]
+    if change.get("records") == "twice":
+        change = {"records": [first, first]}
+    elif isinstance(change.get("records"), dict):
+        change = {"records": [{**first, "metrics": {**first["metrics"], **change["records"]["metrics"]}}]}
+    (tmp_path / "damaged.json").write_text(json.dumps({**a, **change}))
+    with pytest.raises(ScoringError, match=r"damaged\.json (is no evaluation|has a broken record|has two records)"):
+        read_evaluation(tmp_path / "damaged.json")
+
+
+@pytest.mark.parametrize("record", ["x", {"status": "succeeded"}, None])
+def test_a_damaged_record_that_was_kept_is_named(tmp_path, record):
+    folder, output = write_folder(tmp_path / "mine", report=None), tmp_path / "out.json"
+    evaluate_all(folder, Evaluator(dataset(), "json"), output)
+    log = tmp_path / "out.json.records.jsonl"
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    log.write_text(json.dumps({**lines[0], "record": record}) + "\n")
+    with pytest.raises(ScoringError, match=r"out\.json\.records\.jsonl: the record .* is broken"):
+        evaluate_all(folder, Evaluator(dataset(), "json"), output)

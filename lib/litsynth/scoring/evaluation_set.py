@@ -18,6 +18,8 @@ from litsynth.scoring.identifiers import ID_METRICS
 from litsynth.scoring.submission import Submission, read_folder
 
 DEFAULT_SEED = 718
+_PROVENANCE = {"dataset_id", "dataset_checksum", "judge_identity", "prompt_version", "encoder_identity", "id_only"}
+_RECORD = {"review_id", "status", "metrics", "strict_metrics", "judge_usage", "error"}
 
 
 def evaluate_all(
@@ -62,7 +64,14 @@ def _resumed(submission: Submission, evaluator: Evaluator, log: ItemLog) -> dict
             return record
         log.append({"key": key, "record": record})
         return record
-    return finished["record"]
+    record = finished.get("record")
+    if not _is_record(record) or record["review_id"] != submission.review_id:
+        raise ScoringError(
+            f"{log.path}: the record {key[:24]}… is broken",
+            expected="the records that evaluate-all kept",
+            remedy="delete the file; its reviews will be evaluated again",
+        )
+    return record
 
 
 def estimate_dict(estimate: Estimate) -> dict[str, Any]:
@@ -133,13 +142,33 @@ def _usage(records: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 def read_evaluation(path: Path) -> dict[str, Any]:
     """Read a file written by `evaluate_all`; raises `ScoringError` for anything else."""
     value = read_json(path)
-    if not isinstance(value, dict) or not isinstance(value.get("records"), list) or "evaluator" not in value:
-        raise ScoringError(
-            f"{path} is no evaluation of a split",
-            expected="a file written by `litsynth evaluate-all`",
-            remedy="give evaluate-all's --output file",
-        )
-    return value
+    records = value.get("records") if isinstance(value, dict) else None
+    evaluator = value.get("evaluator") if isinstance(value, dict) else None
+    if not isinstance(records, list) or not isinstance(evaluator, dict) or not evaluator.keys() >= _PROVENANCE:
+        problem = "is no evaluation of a split"
+    elif bad := [number for number, record in enumerate(records, start=1) if not _is_record(record)]:
+        problem = f"has a broken record, number {bad[0]}"
+    elif len({record["review_id"] for record in records}) < len(records):
+        problem = "has two records of one review"
+    else:
+        return value
+    raise ScoringError(
+        f"{path} {problem}",
+        expected="a file written by `litsynth evaluate-all`",
+        remedy="give evaluate-all's --output file, or write it again",
+    )
+
+
+def _is_record(value: Any) -> bool:
+    """Return whether this has what summaries and comparisons read of a record, each of its type."""
+    if not isinstance(value, dict) or not value.keys() >= _RECORD or not isinstance(value["metrics"], dict):
+        return False
+    scores = [value["metrics"].get(name, "absent") for name in METRICS]
+    return (
+        type(value["review_id"]) is int
+        and value["status"] in ("succeeded", "failed")
+        and all(score is None or type(score) in (int, float) for score in scores)
+    )
 
 
 def compare(a: Mapping[str, Any], b: Mapping[str, Any], *, seed: int = DEFAULT_SEED) -> list[dict[str, Any]]:
