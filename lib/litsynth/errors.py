@@ -63,5 +63,5 @@ def unknown_name(kind: str, name: str, known: Iterable[str], *, remedy: str = ""
     return ParameterError(
         f"unknown {kind} {name!r}",
         expected="one of " + ", ".join(names) if names else f"a known {kind}",
-        remedy=(hint + remedy).strip() or f"choose a {kind} from the list",
+        remedy=(hint + remedy).strip() or "choose one from the list",
     )

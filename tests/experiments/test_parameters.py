@@ -108,3 +108,8 @@ def test_every_experiment_runs_with_its_defaults_and_explains_itself(name):
 def test_ranges_are_checked(raw, words):
     with pytest.raises(ParameterError, match=words):
         EXPERIMENTS["retrieval_sweep"].parse(raw)
+
+
+def test_a_depth_beyond_what_a_table_holds_is_refused_before_anything_is_computed():
+    with pytest.raises(ParameterError, match="'depths' .* cannot be 99999999999999999999"):
+        EXPERIMENTS["retrieval_sweep"].parse({"depths": "99999999999999999999"})

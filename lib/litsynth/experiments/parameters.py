@@ -140,6 +140,7 @@ def get_experiment(name: str) -> Experiment:
 
 DatasetName = Annotated[str, Field(description="Data set: a name of the catalogue, or a folder.", min_length=1)]
 Seed = Annotated[int, Field(description="Seed of everything random.", ge=0)]
+Depth = Annotated[int, Field(ge=1, le=100_000_000)]  # more than any corpus has, and what a table can hold
 Resamples = Annotated[int, Field(description="Bootstrap resamples behind each interval.", ge=100)]
 
 
@@ -150,7 +151,7 @@ class RetrievalSweepParameters(Parameters):
     split: Literal["train", "test", "all"] = Field("test", description="Reviews to use.")
     retrievers: list[str] = Field(["bm25", "minilm", "hybrid"], min_length=1,
                                   description="Retrievers to compare: names, hub ids or encoder folders.")
-    depths: list[PositiveInt] = Field([5, 10, 20, 50, 100, 200], min_length=1,
+    depths: list[Depth] = Field([5, 10, 20, 50, 100, 200], min_length=1,
                                       description="Depths at which measures are taken; the largest is retrieved.")
     index: Literal["flat", "hnsw"] = Field("flat", description="Dense index: exact, or the published HNSW setting.")
     seed: Seed = 0
@@ -357,7 +358,7 @@ class TrainRetrieverParameters(Parameters):
         "Articles that are searched before and after: all; those screened for the test reviews; or those that test "
         "reviews link to with BM25's first ones for each."))
     pool_depth: PositiveInt = Field(25, description="How many of BM25's first articles corpus=pooled takes a review.")
-    depths: list[PositiveInt] = Field([5, 10, 20, 50, 100, 200], min_length=1, description="Depths of the measures.")
+    depths: list[Depth] = Field([5, 10, 20, 50, 100, 200], min_length=1, description="Depths of the measures.")
     seed: Annotated[int, Field(description="Seed of batches, dropout and resampling.", ge=0)] = 718
     resamples: Resamples = 5000
     device: str = speed_only("auto", "Where encoders train and run: auto, cpu, cuda or mps.")

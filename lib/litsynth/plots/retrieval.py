@@ -81,7 +81,8 @@ def difference_forest(ax: Axes, table: pd.DataFrame, measure: str = "recall") ->
     ax.set_yticks(range(len(depths)), [str(depth) if depth else "all" for depth in depths])
     ax.set_ylabel("Depth")
     ax.set_xlabel(f"Difference in {_in_a_sentence(measure)} (paired over reviews, 95 % interval)")
-    ax.legend(frameon=False, fontsize="small")
+    if pairs:  # one retriever alone has no difference
+        ax.legend(frameon=False, fontsize="small")
     return ax
 
 

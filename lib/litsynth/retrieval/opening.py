@@ -54,7 +54,7 @@ def _check_options(parts: tuple[str, ...], options: Mapping[str, Any]) -> None:
                              expected="these options with exactly one encoder among the retrievers",
                              remedy="leave them out, or open the encoder alone")
     if options.get("kind") not in (None, *KINDS):
-        raise unknown_name("kind of index", str(options["kind"]), KINDS)
+        raise unknown_name("index kind", str(options["kind"]), KINDS)
 
 
 def _open_encoder(name: str, options: Mapping[str, Any]) -> tuple[Encoder, EmbeddingStore]:
