@@ -12,7 +12,7 @@ from litsynth.scoring.evaluation import METRICS, Evaluator
 from litsynth.scoring.evaluation_set import evaluate_all
 from litsynth.scoring.identifiers import id_metrics
 from litsynth.scoring.release import import_release
-from litsynth.scoring.release_tables import configuration_table, join_evaluation, read_published
+from litsynth.scoring.release_tables import configuration_table, difference_table, join_evaluation, read_published
 
 NAMES = ("rag__one__bm25", "rag__two__bm25")
 INCLUDED = {NAMES[0]: [101, 102], NAMES[1]: [101]}
@@ -90,6 +90,18 @@ def test_table_has_means_intervals_ranks_denominators_and_published_means(releas
     assert table.loc[("exclusion_consistency", NAMES[0])]["n"] == 2
     # P∩G = {101}, kept by both: equal losses share the rank.
     assert table.loc[("post_retrieval_loss", NAMES[0])]["rank"] == 1.5
+
+
+def test_every_two_configurations_are_compared_on_the_reviews_that_both_have(release):
+    items = import_release(release).items
+    table = difference_table(items)
+    names = sorted(set(items["configuration"]))
+    assert len(table) == len(METRICS) * len(names) * (len(names) - 1) // 2
+    row = table[table["metric"] == "inclusion_recall"].iloc[0]
+    grid = items[items["metric"] == "inclusion_recall"].pivot(index="review", columns="configuration", values="value")
+    both = grid[[row["a"], row["b"]]].astype(float).dropna()
+    assert row["n"] == len(both)
+    assert row["value"] == pytest.approx((both[row["a"]] - both[row["b"]]).mean(), abs=1e-12)
 
 
 def test_metric_that_does_not_follow_from_the_record_is_found(release):
@@ -186,6 +198,7 @@ def test_command_writes_tables_whole_and_replaces_only_its_own(release, tmp_path
     assert sorted(p.name for p in output.iterdir()) == [
         "checks.parquet",
         "configurations.parquet",
+        "differences.parquet",
         "items.parquet",
         "manifest.json",
     ]

@@ -24,14 +24,19 @@ def _import_release(
         True, help="Also read every report's final list and compare it with the released one."
     ),
 ) -> None:
-    """Read the released baselines into item rows and the table of configurations.
+    """Read the released baselines into item rows, the table of configurations, and their paired differences.
 
     Example: litsynth import-release MetaSyn --output data/runs/release --own mine=out/evaluation.json
     """
     from litsynth.paths import data_dir
     from litsynth.scoring.evaluation_set import read_evaluation
     from litsynth.scoring.release import import_release
-    from litsynth.scoring.release_tables import configuration_table, join_evaluation, write_release
+    from litsynth.scoring.release_tables import (
+        configuration_table,
+        difference_table,
+        join_evaluation,
+        write_release,
+    )
 
     systems = [_named(text) for text in own]
     tables = import_release(folder, reparse=reparse)
@@ -54,7 +59,7 @@ def _import_release(
         "metrics_equal": int(checks["metrics_equal"].sum()),
         "selections_equal": int(checks["selection_equal"].sum()) if reparse else None,
     }
-    write_release(output, replace(tables, items=items), table, facts)
+    write_release(output, replace(tables, items=items), table, difference_table(items, seed=seed), facts)
     typer.echo(
         f"{facts['records']} records of {facts['reviews']} reviews and {checks['configuration'].nunique()} "
         f"configurations; ID metrics follow from the records in {facts['metrics_equal']}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from litsynth.scoring.release import ReleaseTables
 
 LOWER_IS_BETTER = frozenset({"post_retrieval_loss"})
 _KEYS = ["system", "model", "retriever", "metric"]
-_WRITTEN = ("items.parquet", "configurations.parquet", "checks.parquet", "manifest.json")
+_WRITTEN = ("items.parquet", "configurations.parquet", "differences.parquet", "checks.parquet", "manifest.json")
 
 
 def evaluation_rows(evaluation: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -126,6 +127,28 @@ def _metric_rows(part: Any, metric: str, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
+def difference_table(items: Any, *, seed: int = 718) -> Any:
+    """Return the paired difference a − b of every two configurations in every metric, one row each.
+
+    value, low, high: mean difference with a bootstrap interval over the `n` reviews where both are defined;
+    low and high are null where there is no interval, and `reason` says why.
+    """
+    import pandas
+
+    from litsynth.stats import paired_bootstrap
+
+    rows = []
+    for metric in METRICS:
+        part = items[items["metric"] == metric]
+        grid = part.pivot(index="review", columns="configuration", values="value").astype(float).sort_index()
+        for a, b in combinations(sorted(grid.columns), 2):
+            both = grid[[a, b]].dropna()
+            estimate = paired_bootstrap(both[a], both[b], seed=seed)
+            rows.append({"metric": metric, "a": a, "b": b, "value": estimate.value, "low": estimate.low,
+                         "high": estimate.high, "n": estimate.n, "reason": estimate.reason})
+    return pandas.DataFrame(rows)
+
+
 def read_published(path: Path) -> Any:
     """Read published means: columns system, model, retriever, metric, macro_mean, reviews_counted."""
     import pandas
@@ -152,8 +175,10 @@ def read_published(path: Path) -> Any:
     return table[wanted].rename(columns={"macro_mean": "published_mean", "reviews_counted": "published_n"})
 
 
-def write_release(output: Path, tables: ReleaseTables, configurations: Any, facts: Mapping[str, Any]) -> None:
-    """Write items, configurations and checks as Parquet with a manifest: the whole folder or nothing.
+def write_release(
+    output: Path, tables: ReleaseTables, configurations: Any, differences: Any, facts: Mapping[str, Any]
+) -> None:
+    """Write items, configurations, differences and checks as Parquet with a manifest: the whole folder or nothing.
 
     Raises `DataError` when `output` holds other files, which would be lost.
     """
@@ -169,5 +194,6 @@ def write_release(output: Path, tables: ReleaseTables, configurations: Any, fact
         temporary.mkdir()
         write_parquet(temporary / "items.parquet", tables.items)
         write_parquet(temporary / "configurations.parquet", configurations)
+        write_parquet(temporary / "differences.parquet", differences)
         write_parquet(temporary / "checks.parquet", tables.checks)
         write_json(temporary / "manifest.json", dict(facts))
