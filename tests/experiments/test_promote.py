@@ -84,3 +84,22 @@ def test_refuses_what_is_not_finished_unknown_or_altered(house, finished):
     with pytest.raises(RunError, match="is running"):
         promote.promote(finished.id)
     locks.release(finished.directory / "run.lock")
+
+
+@pytest.mark.parametrize("text", ["{nope", "[]", "null", "{}", '{"status": "finished"}'])
+def test_one_damaged_manifest_hides_no_other_run(house, finished, text, capsys):
+    other = open_run("tiny", numbers=[7])
+    locks.release(other.directory / "run.lock")
+    (other.directory / "manifest.json").write_text(text)
+    assert [run["id"] for run in manifest.all_runs()] == [finished.id]
+    assert f"passed over: the manifest {other.directory / 'manifest.json'} is damaged" in capsys.readouterr().err
+    assert promote.promote(finished.id)[1]
+    with pytest.raises(RunError, match="is damaged"):
+        promote.promote(str(other.directory))
+    with pytest.raises(RunError, match=r"is damaged.*delete it"):
+        open_run("tiny", numbers=[7])
+
+
+def test_an_empty_name_is_none(house, finished):
+    with pytest.raises(RunError, match="'' is no name for a result"):
+        promote.promote(finished.id, "")

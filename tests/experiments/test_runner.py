@@ -44,6 +44,12 @@ def test_run_finishes_says_so_and_is_not_repeated(house, tmp_path):
     assert "finished already" in again.stdout
     assert house.marked() == [4, 5]
 
+    whole = _table_bytes(directory)
+    (directory / "tables" / "squares.parquet").unlink()  # what is gone is made anew, from the finished items
+    mended = house.litsynth("run", "tiny", "-p", "numbers=4,5")
+    assert "0 computed, 2 reused" in mended.stdout
+    assert _table_bytes(directory) == whole
+
     forced = house.litsynth("run", "tiny", "-p", "numbers=4,5", "--force")
     assert forced.returncode == 0, forced.stderr
     assert house.marked() == [4, 5, 4, 5]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import subprocess
+import sys
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from functools import cache
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from litsynth import files, paths
+from litsynth.errors import DataError, RunError
 from litsynth.experiments import locks
 from litsynth.records.models import Usage
 
@@ -78,25 +80,55 @@ def read(directory: Path) -> dict[str, Any] | None:
     path = Path(directory) / "manifest.json"
     if not path.exists():
         return None
-    manifest = files.read_json(path)
-    if manifest.get("status") == "running" and not locks.is_held(Path(directory) / "run.lock"):
+    manifest = _whole(path)
+    if manifest["status"] == "running" and not locks.is_held(Path(directory) / "run.lock"):
         manifest["status"] = "interrupted"
     return manifest
+
+
+_NEEDED = {"experiment", "id", "status", "started", "ended", "code", "dataset", "synthetic", "tables", "sessions",
+           "items", "usage", "reason"}
+
+
+def _whole(path: Path) -> dict[str, Any]:
+    """Return a manifest with everything that is read of one; raises `RunError` when it is damaged."""
+    try:
+        manifest = files.read_json(path)
+        problem = "" if isinstance(manifest, dict) and manifest.keys() >= _NEEDED else "it lacks what a manifest has"
+    except DataError as error:
+        problem = error.problem
+    if problem:
+        raise RunError(f"the manifest {path} is damaged ({problem})", expected="the manifest that the run wrote",
+                       remedy="delete it; the same command makes it anew and reuses the finished items")
+    return manifest
+
+
+def altered_table(directory: Path, facts: Mapping[str, Any]) -> Path | None:
+    """Return a table of the run that is missing or not the one that the manifest records, or None."""
+    for name, recorded in facts["tables"].items():
+        path = Path(directory) / "tables" / f"{name}.parquet"
+        if not path.is_file() or files.sha256_file(path) != recorded["sha256"]:
+            return path
+    return None
 
 
 def set_status(directory: Path, status: str, reason: str = "") -> None:
     """Change the recorded status of a run; no manifest, no change."""
     path = Path(directory) / "manifest.json"
     if path.exists():
-        manifest = files.read_json(path)
+        manifest = _whole(path)
         files.write_json(path, {**manifest, "status": status, "reason": reason})
 
 
 def all_runs() -> list[dict[str, Any]]:
-    """Return the manifests of all runs with their directories, newest first."""
+    """Return the manifests of all runs with their directories, newest first; damaged ones are named on stderr."""
     found = []
     for path in sorted(paths.runs_dir().glob("*/*/manifest.json")):
-        manifest = read(path.parent)
+        try:
+            manifest = read(path.parent)
+        except RunError as error:
+            sys.stderr.write(f"passed over: {error}\n")
+            continue
         if manifest and not path.parent.name.endswith(".previous"):
             found.append({**manifest, "directory": path.parent})
     return sorted(found, key=lambda run: (run.get("started", ""), run["id"]), reverse=True)

@@ -56,7 +56,7 @@ def promote(reference: str, name: str | None = None) -> tuple[Path, bool]:
     if facts is None or facts["status"] != "finished":
         raise RunError(f"run {reference} is {facts['status'] if facts else 'empty'}", expected="a finished run",
                        remedy="`litsynth run EXPERIMENT` with the same parameters resumes it")
-    name = name or default_name(facts)
+    name = default_name(facts) if name is None else name
     if not _NAME.fullmatch(name):
         raise RunError(f"{name!r} is no name for a result", expected="lower-case letters, digits, dots, - and _")
     _check_tables(directory, facts)
@@ -69,11 +69,10 @@ def promote(reference: str, name: str | None = None) -> tuple[Path, bool]:
 
 
 def _check_tables(directory: Path, facts: Mapping[str, Any]) -> None:
-    for table, recorded in facts["tables"].items():
-        path = directory / "tables" / f"{table}.parquet"
-        if not path.exists() or files.sha256_file(path) != recorded["sha256"]:
-            raise RunError(f"{path} is not the table that the run recorded", expected=f"SHA-256 {recorded['sha256']}",
-                           remedy=f"repeat it: `litsynth run {facts['experiment']} … --force`")
+    if path := manifest.altered_table(directory, facts):
+        raise RunError(f"{path} is not the table that the run recorded",
+                       expected=f"SHA-256 {facts['tables'][path.stem]['sha256']}",
+                       remedy=f"`litsynth run {facts['experiment']} …` with the same parameters makes it anew")
 
 
 def _copy(directory: Path, facts: Mapping[str, Any], staging: Path, name: str) -> None:

@@ -32,13 +32,14 @@ def run_experiment(name: str, raw: Mapping[str, Any], *, force: bool = False) ->
 
     Strings are parsed by declared type. `force` puts a finished run aside (as `<id>.previous`) and repeats it. The
     executed notebook is kept in the run directory also when a cell fails; then `RunError` says which and why.
-    A finished run whose plots or prose have changed since is executed again on its finished items.
+    A finished run whose plots or prose have changed since, or whose tables are gone or altered, is executed again on
+    its finished items.
     """
     experiment = get_experiment(name)
     plan = plan_run(experiment, _with_absolute_folders(experiment, raw))
     directory = plan.directory
     finished = manifest.read(directory)
-    if finished and finished["status"] == "finished" and not force and finished["code"]["drawing"] == plan.drawing:
+    if finished and not force and _stands(finished, plan):
         return Outcome(directory, finished, executed=False)
     lock = directory / "runner.lock"
     locks.acquire(lock, what=f"run {name}/{plan.id}")
@@ -58,6 +59,11 @@ def run_experiment(name: str, raw: Mapping[str, Any], *, force: bool = False) ->
             remedy=f"look at {directory / 'notebook.ipynb'}",
         )
     return Outcome(directory, after, executed=True)
+
+
+def _stands(finished: Mapping[str, Any], plan: Plan) -> bool:
+    return (finished["status"] == "finished" and finished["code"]["drawing"] == plan.drawing
+            and manifest.altered_table(plan.directory, finished) is None)
 
 
 def _with_absolute_folders(experiment: Experiment, raw: Mapping[str, Any]) -> dict[str, Any]:
