@@ -57,7 +57,7 @@ def test_changing_any_field_gives_another_key(one: ModelRequest, other: ModelReq
     before, after = getattr(one, name), getattr(other, name)
     if name == "max_tokens":  # None means the profile's limit
         before, after = before or PROFILE.max_tokens, after or PROFILE.max_tokens
-    same = json.dumps(before) == json.dumps(after)
+    same = json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
     assert (key(one) == key(changed)) == same
 
 
@@ -245,3 +245,12 @@ def test_altered_export_is_refused_as_a_whole(tmp_path: Path, change: Any, words
 def test_missing_export_is_said(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="does not exist"):
         import_completions(CompletionCache(tmp_path / "a.sqlite"), tmp_path / "none.jsonl")
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, '{"key": "a", "key": "b"}', "[]", "null"])
+def test_import_names_the_line_of_what_is_no_answer(tmp_path: Path, line: str) -> None:
+    (tmp_path / "odd.jsonl").write_text(f"\n{line}\n")
+    with pytest.raises(DataError, match=r"odd\.jsonl, line 2: no exported answer"):
+        import_completions(CompletionCache(tmp_path / "a.sqlite"), tmp_path / "odd.jsonl")
+    with pytest.raises(DataError, match="is no file"):
+        import_completions(CompletionCache(tmp_path / "a.sqlite"), tmp_path)

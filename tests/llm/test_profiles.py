@@ -47,7 +47,7 @@ def test_committed_file_is_sound_and_so_are_its_examples(root: Path, tmp_path: P
     ("[a]\nkind = 'cloud'", "endpoint or embedded"), ("[a]\nstructured = 'xml'", "json_schema"),
     ("[a]\nextra = {api_key = 'x'}", "holds a key"), ("concurrency = 3", "outside of a profile"),
     ("[a", "cannot be read"),
-    ("[a]\nextra = 3", "extra"),
+    ("[a]\nextra = 3", "extra"), ("[a]\nbase_url_env = 'MY URL'", "no name of an environment variable"),
 ])
 def test_mistakes_are_named(home: Path, text: str, words: str) -> None:
     write(home, text)
@@ -82,3 +82,10 @@ def test_names(home: Path) -> None:
     assert find_profile("default:gpt-x:1").model_name() == "gpt-x:1"
     own = find_profile("/models/Some-7B.gguf")
     assert (own.kind, own.model, own.weak, own.gguf) == ("embedded", "Some-7B", False, "/models/Some-7B.gguf")
+
+
+def test_a_key_in_the_place_of_its_variable_is_refused_and_not_repeated(home: Path) -> None:
+    write(home, "[a]\nmodel = 'm'\nkey_env = 'sk-canary-123456'")
+    with pytest.raises(ParameterError, match="key_env of profile 'a' is no name of an environment variable") as caught:
+        profiles()
+    assert "canary" not in str(caught.value)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from litsynth.errors import DataError, ParameterError, unknown_name
-from litsynth.files import atomic_path, dumps
+from litsynth.files import atomic_path, dumps, parse_json
 from litsynth.llm.cache import CacheEntry, CompletionCache
 from litsynth.llm.requests import canonical, key_of
 from litsynth.llm.stored import from_json
@@ -50,7 +50,8 @@ def import_completions(cache: CompletionCache, source: Path) -> tuple[int, int, 
     an answer differs from the stored one, the stored one stays.
     """
     if not source.is_file():
-        raise DataError(f"{source} does not exist", expected="a file of `litsynth cache export`")
+        state = "is no file" if source.exists() else "does not exist"
+        raise DataError(f"{source} {state}", expected="a file of `litsynth cache export`")
     return cache.add(_read(source))
 
 
@@ -66,7 +67,7 @@ def _read(source: Path) -> Iterator[CacheEntry]:
 
 def _entry(source: Path, number: int, line: str) -> CacheEntry:
     try:
-        row: dict[str, Any] = json.loads(line)
+        row: dict[str, Any] = parse_json(line)
         request, completion = row["request"], row["completion"]
         text, answer = canonical(request), dumps(completion)
         from_json(answer, request)

@@ -229,6 +229,11 @@ def _checked(name: str, key: str, value: Any) -> Any:
         return value
     if not isinstance(value, str):
         raise _wrong(name, key, value, "a text")
+    if key.endswith("_env") and value and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
+        raise ParameterError(  # the value is not shown: people put the key itself there
+            f"models.toml: {key} of profile {name!r} is no name of an environment variable",
+            expected="a name such as OPENAI_API_KEY; never the key itself", remedy="put the value into .env",
+        )
     return value
 
 
