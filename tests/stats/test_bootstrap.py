@@ -226,3 +226,8 @@ def test_columns_of_pandas_are_read_by_position():
     assert from_frame == cluster_bootstrap([1, 0, 1], ["a", "b", "b"], seed=1)
     with pytest.raises(DataError, match="row 1 "):
         mean_bootstrap(pd.Series([1, pd.NA, 0], dtype="Int64"), seed=1)
+
+
+def test_values_whose_sums_leave_the_range_of_a_float_are_refused():
+    with pytest.raises(DataError, match=r"row 1 .*none beyond 1e"):
+        mean_bootstrap([0.0, 1e308, 1e308], seed=1)

@@ -131,3 +131,9 @@ def test_paired_difference_refuses_what_is_no_verdict():
         paired_difference_of_proportions([1, 0], [1, 0.5])
     assert paired_difference_of_proportions([], []).value is None
     assert paired_difference_of_proportions(np.array([True]), np.array([True])).value == 0.0
+
+
+@pytest.mark.parametrize("n", [10**400, float("inf"), -float("inf"), [5]])
+def test_counts_beyond_every_range_are_refused(n):
+    with pytest.raises(ParameterError, match="n is"):
+        wilson_interval(1, n)

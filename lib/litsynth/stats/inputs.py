@@ -9,6 +9,8 @@ import numpy as np
 
 from litsynth.errors import DataError, ParameterError
 
+LARGEST = 1e100  # sums and squares of what is larger could leave the range of a float
+
 
 def is_missing(value: Any) -> bool:
     """Return whether `value` is None, NaN or pandas' NA or NaT: the things that are not equal to themselves."""
@@ -37,7 +39,7 @@ def clean_values(values: Iterable[Any], name: str) -> np.ndarray:
         except (TypeError, ValueError) as error:
             raise DataError(f"{name} holds something that is no number ({error})", expected="numbers or booleans",
                             remedy="convert the column before the estimate") from None
-    bad = np.flatnonzero(~np.isfinite(array))
+    bad = np.flatnonzero(~(np.abs(array) <= LARGEST))
     if len(bad):
         raise _bad_row(name, int(bad[0]), array[bad[0]])
     return array + 0.0  # turns -0.0 into 0.0, so that equal values have equal bytes
@@ -45,7 +47,7 @@ def clean_values(values: Iterable[Any], name: str) -> np.ndarray:
 
 def _bad_row(name: str, row: int, value: Any) -> DataError:
     return DataError(f"{name}, row {row} (counted from 0): {value!r} is not a finite number",
-                     expected="a number or a boolean in every row",
+                     expected=f"a number or a boolean in every row, none beyond {LARGEST:g}",
                      remedy="leave rows without a score out of the denominator, or score them, before the estimate")
 
 
@@ -94,7 +96,11 @@ def same_length(**arrays: Sequence[Any]) -> int:
 def check_count(value: Any, name: str, *, least: int = 0) -> int:
     """Return `value` as an integer of at least `least`; raises `ParameterError` otherwise."""
     number = None if isinstance(value, bool | str) or is_missing(value) else value
-    if number is None or int(number) != number or number < least:
+    try:
+        whole = number is not None and int(number) == number and least <= number <= LARGEST
+    except (TypeError, ValueError, OverflowError):  # infinity, or no number at all
+        whole = False
+    if not whole:
         raise ParameterError(f"{name} is {value!r}", expected=f"a whole number of at least {least}",
                              remedy=f"give {name} as a count")
     return int(number)
