@@ -49,8 +49,8 @@ def project_root() -> Path:
     chosen = os.environ.get("LITSYNTH_HOME")
     if chosen:
         home = resolved(chosen)
-        if not _is_root(home):
-            raise RunError(f"LITSYNTH_HOME is {chosen!r}, which is no litsynth workspace",
+        if not home.is_dir():
+            raise RunError(f"LITSYNTH_HOME is {chosen!r}, which is no folder",
                            expected="a folder with " + ", ".join(_MARKERS),
                            remedy="unset LITSYNTH_HOME, or set it to the checkout")
         return home

@@ -120,9 +120,9 @@ def test_a_full_disk_leaves_no_half_line_in_a_log(tmp_path: Path, monkeypatch: p
     assert [item["key"] for item in ItemLog(tmp_path / "items.jsonl").items()] == ["a", "c"]
 
 
-def test_a_home_that_is_no_workspace_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LITSYNTH_HOME", str(tmp_path))
-    with pytest.raises(RunError, match=r"LITSYNTH_HOME is .* no litsynth workspace"):
+def test_a_home_that_is_no_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LITSYNTH_HOME", str(tmp_path / "nothing"))
+    with pytest.raises(RunError, match=r"LITSYNTH_HOME is .* no folder"):
         paths.project_root()
 
 
