@@ -75,15 +75,16 @@ def test_every_page_is_quiet_local_and_fits_wide_and_narrow_screens(browser, ren
     assert len(_pages(rendered)) > 10
     wrong = []
     for page in _pages(rendered):
+        shown, errors, outside = _open(browser, page, 1400)
         for width in (1400, 400):
-            shown, errors, outside = _open(browser, page, width)
+            shown.set_viewport_size({"width": width, "height": 900})
             excess = shown.evaluate("document.documentElement.scrollWidth - window.innerWidth")
             mute = shown.evaluate("[...document.images].filter(image => !image.alt.trim()).length")
             unseen = shown.evaluate("[...document.images].filter(image => !image.naturalWidth).length")
             facts = {"errors": errors, "requests": outside, "pixels too wide": max(0, excess),
                      "pictures without words": mute, "pictures that do not load": unseen}
             wrong += [f"{page.name} at {width}: {name}: {fact}" for name, fact in facts.items() if fact]
-            shown.close()
+        shown.close()
     assert wrong == []
 
 
