@@ -37,7 +37,7 @@ def identities(parameters: Any, dataset: Dataset) -> Mapping[str, Any]:
 
 def trained_label(negatives: int) -> str:
     """Return how tables name a trained encoder."""
-    return f"trained, {negatives} hard negatives" if negatives else "trained"
+    return f"trained, {negatives} hard negative{'s' if negatives > 1 else ''}" if negatives else "trained"
 
 
 def labels(run: Run) -> list[str]:
