@@ -111,5 +111,5 @@ def test_ranges_are_checked(raw, words):
 
 
 def test_a_depth_beyond_what_a_table_holds_is_refused_before_anything_is_computed():
-    with pytest.raises(ParameterError, match="'depths' .* cannot be 99999999999999999999"):
+    with pytest.raises(ParameterError, match=r"'depths' .* cannot be 99999999999999999999"):
         EXPERIMENTS["retrieval_sweep"].parse({"depths": "99999999999999999999"})
