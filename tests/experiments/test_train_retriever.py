@@ -20,8 +20,8 @@ from litsynth.experiments.train_retriever.tables import differences
 from litsynth.experiments.train_retriever.training import lesson_of
 from litsynth.records import Article, Dataset, Gold, Review
 
-WORDS = ("alphan", "betol", "trial", "for", "in", "adults", "with", "colic", "asthma", "stroke", "gout", "study", "drug",
-         "research", "question", "population")
+WORDS = ("alphan", "betol", "trial", "for", "in", "adults", "with", "colic", "asthma", "stroke", "gout", "study",
+         "drug", "research", "question", "population")
 
 
 def made() -> Dataset:

@@ -216,6 +216,16 @@ def test_effects_that_the_text_prints_are_pooled_and_others_are_told_apart():
     assert "<b>" not in report.text
 
 
+def test_a_weak_model_is_held_to_the_batch_by_the_schema():
+    model = model_of(all_of, weak=True, queries=("colic and lactocillin", "infants with colic", "lactocillin drops"))
+    report = Screening(top_k=4).review(REVIEW, searcher(), model)
+    request = next(r for r in model.requests if r.prompt_version == DECIDE_VERSION)
+    decisions = request.schema["properties"]["decisions"]
+    assert decisions["minItems"] == decisions["maxItems"] == 4
+    assert decisions["items"]["properties"]["id"]["enum"] == batch_ids(request)
+    assert {d.status for d in report.details["decisions"]} == {"decided"}
+
+
 def test_batches_shrink_to_the_context_window():
     model = model_of(all_of, context_window=1600)
     report = Screening(top_k=20, batch_size=20).review(REVIEW, searcher(), model)

@@ -102,7 +102,7 @@ class Screening:
         """
         if not hasattr(searcher, "search"):
             return (), f"The candidates were a fixed list ({searcher.mode} order); no queries were made."
-        schema = prompts.queries_schema(self.least_queries, self.most_queries)
+        schema = prompts.queries_schema(self.least_queries, self.most_queries, strict=llm.weak)
         messages = prompts.queries_messages(task, self.least_queries, self.most_queries)
         for repeat in (self.repeat, self.repeat + 1):
             request = self._request(messages, prompts.QUERIES_VERSION, schema, 600, repeat)

@@ -46,10 +46,10 @@ def queries_messages(review: Review, least: int, most: int) -> tuple[dict[str, s
             {"role": "user", "content": "\n".join(("Protocol", *protocol_lines(review)))})
 
 
-def queries_schema(least: int, most: int) -> dict[str, Any]:
-    """Return the schema of the queries."""
-    return _object(queries={"type": "array", "items": {"type": "string", "maxLength": 300}, "minItems": least,
-                            "maxItems": most})
+def queries_schema(least: int, most: int, *, strict: bool) -> dict[str, Any]:
+    """Return the schema of the queries; `strict` asks for texts of some length, for models that answer with a word."""
+    text = {"type": "string", "maxLength": 300} | ({"minLength": 15} if strict else {})
+    return _object(queries={"type": "array", "items": text, "minItems": least, "maxItems": most})
 
 
 def candidate_line(candidate: Candidate, characters: int) -> str:
@@ -73,11 +73,19 @@ def decide_messages(review: Review, candidates: Sequence[Candidate], characters:
 
 
 def decide_schema(batch: Sequence[Candidate], reason_characters: int | None) -> dict[str, Any]:
-    """Return the schema of a batch's decisions: at most one entry a candidate, a reason of limited length if asked."""
-    reason = {"type": "string"} if reason_characters is None else {"type": "string", "maxLength": reason_characters}
-    entry = _object(id={"type": "integer"}, reason=reason,
-                    criterion={"type": "string", "enum": [*CRITERIA, NO_CRITERION]}, include={"type": "boolean"})
-    return _object(decisions={"type": "array", "items": entry, "maxItems": 2 * len(batch)})
+    """Return the schema of a batch's decisions.
+
+    With `reason_characters`, for models that keep to nothing else: an entry for each candidate at least, IDs of the
+    batch only, and reasons of that length at most.
+    """
+    number, reason, entries = {"type": "integer"}, {"type": "string"}, {"type": "array", "maxItems": 2 * len(batch)}
+    if reason_characters is not None:
+        number |= {"enum": [candidate.corpus_id for candidate in batch]}
+        reason |= {"maxLength": reason_characters}
+        entries |= {"minItems": len(batch), "maxItems": len(batch)}
+    entry = _object(id=number, reason=reason, criterion={"type": "string", "enum": [*CRITERIA, NO_CRITERION]},
+                    include={"type": "boolean"})
+    return _object(decisions={**entries, "items": entry})
 
 
 def article_text(candidate: Candidate, characters: int) -> str:
