@@ -18,7 +18,8 @@ def loss_curve(ax: Axes, steps: pd.DataFrame) -> Axes:
         ax.plot(own["step"], own["loss"], color=colour, linewidth=0.6, alpha=0.6)
         width = max(1, len(own) // 10)
         ax.plot(own["step"], own["loss"].rolling(width, min_periods=1).mean(), color=colour, marker=marker,
-                markevery=max(1, len(own) // 8), label=f"{name} (mean of {width} steps)")
+                markevery=max(1, len(own) // 8), label=f"{name} (mean of {width} steps)" if width > 1 else name)
+    ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_xlabel("Step")
     ax.set_ylabel("Loss")
     ax.set_ylim(bottom=0)

@@ -116,5 +116,5 @@ def change_table(run: Run, studies: pd.DataFrame) -> pd.DataFrame:
 
 
 def order_of(run: Run) -> list[str]:
-    """Return the encoders in the order in which tables and figures show them."""
-    return labels(run)
+    """Return the encoders as figures show them: BM25 for orientation, then before, then after."""
+    return [REFERENCE, *(label for label in labels(run) if label != REFERENCE)]
