@@ -119,7 +119,7 @@ def test_work_saved_among_the_screened_records_only():
 @pytest.mark.parametrize(("raw", "words"), [
     ({"retrievers": "bm25,bm25"}, "names one twice"),
     ({"retrievers": "bm26"}, "did you mean 'bm25'"),
-    ({"depths": "0,5"}, "greater than 0"),
+    ({"depths": "0,5"}, "greater than or equal to 1"),
     ({"depths": "ten"}, "whole number"),
     ({"split": "dev"}, "'train' or 'test' or 'all'"),
 ])
