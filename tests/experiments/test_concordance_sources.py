@@ -34,7 +34,8 @@ def write_run(folder: Path, *, started: str = "2026-01-01", words: bool = True, 
             {"verdict": "Int64"} if name == "verdicts" else {}))
     write_json(folder / "manifest.json", {
         "experiment": "litbench_conditions", "id": folder.name, "status": status, "started": started, "facts": {},
-        "dataset": {"name": DATA.name, "checksum": DATA.checksum}})
+        "dataset": {"name": DATA.name, "checksum": DATA.checksum}, "ended": None, "code": {}, "synthetic": True,
+        "tables": {}, "sessions": [], "items": 2, "usage": {}, "reason": ""})
     if words:
         lines = [json.dumps({"key": f"cell/sys/T2/00010/Q{i}", "answer": ANSWERS[i],
                              "quotations": [[f"P{i}", f"quoted {i}"]]}) for i in range(2)]
