@@ -6,7 +6,9 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
+import socket
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,14 +23,16 @@ def atomic_path(target: Path) -> Iterator[Path]:
     """Yield a temporary path beside `target` and rename it there when the block succeeds.
 
     Works for a file or a folder (an existing folder at `target` is replaced); on any error, a full
-    disk among them, the temporary is removed and `target` stays as it was. A link is written through. Raises
+    disk among them, the temporary is removed and `target` stays as it was; what a killed process of this machine left
+    of an earlier attempt is removed too. A link is written through. Raises
     `DataError` when `target` is a device or pipe, which a rename would destroy, and `OSError` that names `target`.
     """
     target = _writable_target(Path(target))
     holder: Path | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        holder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        _sweep(target)
+        holder = Path(tempfile.mkdtemp(prefix=f".{target.name}.{_owner(os.getpid())}.", dir=target.parent))
         temporary = holder / target.name
         yield temporary
         _exchange(temporary, target, holder)
@@ -39,6 +43,31 @@ def atomic_path(target: Path) -> Iterator[Path]:
     finally:
         if holder is not None:
             shutil.rmtree(holder, ignore_errors=True)
+
+
+def _owner(process: int) -> str:
+    machine = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+    return f"{machine}-{process}"
+
+
+def _sweep(target: Path) -> None:
+    """Remove temporaries for `target` whose process on this machine has ended; others may still be written."""
+    pattern = re.compile(re.escape(f".{target.name}.") + r"([0-9a-f]{8}-(\d+))\.\w+")
+    with os.scandir(target.parent) as entries:
+        for entry in entries:
+            found = pattern.fullmatch(entry.name)
+            if found and found[1] == _owner(int(found[2])) and not _alive(int(found[2])):
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
 
 
 def _writable_target(target: Path) -> Path:

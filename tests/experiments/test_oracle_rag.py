@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from litsynth import datasets
 from litsynth.errors import DataError, ParameterError
 from litsynth.experiments import oracle_rag as oracle
 from litsynth.experiments.oracle_rag import asking, page
+from litsynth.experiments.oracle_rag.bench import Bench
 from litsynth.experiments.oracle_rag.calibration import Calibrator, calibrate, fit_logistic
 from litsynth.experiments.oracle_rag.losses import place_name
 from litsynth.experiments.oracle_rag.naming import read_name
@@ -21,6 +23,7 @@ from litsynth.experiments.oracle_rag.pools import ranked_candidates, reference_o
 from litsynth.experiments.oracle_rag.released import released_funnel, released_table
 from litsynth.experiments.oracle_rag.reviewing import item_of, read_report
 from litsynth.experiments.oracle_rag.tables import funnel_shares
+from litsynth.experiments.oracle_rag.trained import Teacher
 from litsynth.experiments.oracle_rag.words import PlainText
 from litsynth.experiments.parameters import get_experiment
 from litsynth.experiments.runner import run_experiment
@@ -274,7 +277,7 @@ def test_the_answers_that_come_with_the_sample_replay_the_books_model_run(root, 
     chosen = experiment.parse(experiment.book_runs["oracle_rag-local-sample"])
     data = datasets.load("sample")
     run = SimpleNamespace(dataset=data, parameters=chosen)
-    bench = asking._Bench(run)
+    bench = Bench(run)
     with open_model("local", replay=True, cache=cache) as model:
         made = [bench.item(read_name("one_pass:local"), mode, review, model)
                 for mode in chosen.modes for review in asking.chosen_reviews(run)]
@@ -282,8 +285,133 @@ def test_the_answers_that_come_with_the_sample_replay_the_books_model_run(root, 
     assert {one["status"] for one in made} <= {"scored", "unparsed"}
 
 
+class TestSystems:
+    """Every kind of system gets what it works with, and nothing of the answers."""
+
+    @pytest.fixture
+    def data(self):
+        return datasets.load("sample")
+
+    def bench(self, data, **values):
+        values = {"dataset": "sample", "top_k": 12, **values}
+        return Bench(SimpleNamespace(dataset=data, parameters=get_experiment("oracle_rag").parse(values)))
+
+    def test_searchers(self, data):
+        bench, review = self.bench(data), next(iter(data.split("test").values()))
+        listed = [c.corpus_id for c in bench.searcher(read_name("one_pass"), "actual", review).candidates(12)]
+        for name in ("screening:local", "some.module:Own"):
+            searching = bench.searcher(read_name(name), "actual", review)
+            assert [c.corpus_id for c in searching.candidates(12)] == listed
+            assert not set(review.source_ids) & {c.corpus_id for c in searching.search(review.research_question, 500)}
+            assert not hasattr(bench.searcher(read_name(name), "oracle", review), "search"), "queries would leave it"
+        tools = bench.searcher(read_name("agent:local"), "actual", review)
+        assert (tools.mode, tools.uses_gold, tools.limits.max_distinct_articles, tools.limits.k) == (
+            "actual", False, 12, 20)
+        weak = bench.searcher(read_name("agent:local"), "oracle", review, weak=True)
+        assert (weak.mode, weak.uses_gold, weak.limits.k) == ("oracle", True, 4)
+        assert bench.searcher(read_name("agent:local"), "actual", review) is not tools, "one task, one state"
+
+    def test_options_reach_systems_and_the_agents_tools_typed(self, data):
+        options = {"agent:local": {"max_steps": "6", "max_fetches": 3, "k": "5"}, "one_pass": {"repeat": 2}}
+        bench = self.bench(data, systems=["agent:local", "one_pass"], options=options)
+        review = next(iter(data.split("test").values()))
+        agent = bench.system(read_name("agent:local"), review, weak=True)
+        assert (agent.max_steps, bench.system(read_name("agent:local"), review).seed) == (6, 0)
+        limits = bench.searcher(read_name("agent:local"), "actual", review, weak=True).limits
+        assert (limits.k, limits.max_fetches, limits.max_searches) == (5, 3, 3), "given, given, that of a weak model"
+        assert bench.system(read_name("one_pass:default"), review).repeat == 2, "the same system, written out"
+
+    def test_the_screener_learns_from_train_reviews_only(self, data):
+        first = min(data.split("train"))
+        train = {i: gold for i, gold in data.gold.items() if data.reviews[i].split == "train"}
+
+        def taught(gold, **more):
+            made = Dataset(data.name, data.checksum, True, reviews=data.reviews, corpus=data.corpus, gold=gold)
+            return Teacher(made, 12, "cpu", signals=("bm25",)).learned(**more)
+
+        whole = taught(data.gold)
+        assert {data.reviews[i].split for i in whole.reviews} == {"train"}
+        assert taught(train) == whole, "labels of other reviews change nothing"
+        alone = taught(data.gold, without=first)
+        assert alone == taught({i: gold for i, gold in train.items() if i != first}), "a train review: by the others"
+        system = Teacher(data, 12, "cpu", signals=("bm25",)).system()
+        assert system.threshold == whole.thresholds["best F1"]
+
+    def test_too_few_teachers_are_said_at_once(self, data):
+        few = Dataset(data.name, data.checksum, True, reviews=data.split("test"), corpus=data.corpus, gold=data.gold)
+        with pytest.raises(ParameterError, match="has 0 train reviews of 'sample' to learn from"):
+            oracle.identities(get_experiment("oracle_rag").parse({"systems": "screener"}), few)
+
+
+OWN = """
+from dataclasses import dataclass
+from litsynth.records import Report
+
+@dataclass(frozen=True)
+class FirstOnes:
+    count: int = 2
+    wrong: str = ""
+    name: str = "first_ones"
+
+    def review(self, task, searcher, llm):
+        if self.wrong == "type":
+            return "no report"
+        found = searcher.candidates(5)
+        number = task.id + 1 if self.wrong == "review" else task.id
+        return Report(number, self.name, searcher.mode, "", found,
+                      included_ids=tuple(c.corpus_id for c in found[:self.count]))
+"""
+
+
+class TestOwnSystem:
+    @pytest.fixture
+    def own(self, tmp_path, monkeypatch):
+        (tmp_path / "own_reviewer.py").write_text(OWN)
+        monkeypatch.syspath_prepend(str(tmp_path))
+        monkeypatch.delitem(sys.modules, "own_reviewer", raising=False)
+
+    def test_it_is_asked_like_any_other(self, own, slice_of_sample, workspace):
+        from litsynth.experiments import locks, open_run
+
+        run = open_run("oracle_rag", dataset=str(slice_of_sample), top_k=8, systems=["own_reviewer:FirstOnes"],
+                       options={"own_reviewer:FirstOnes": {"count": "3"}}, review_limit=2, modes=["actual", "oracle"])
+        items = oracle.ask_reviews(run)
+        assert [(made["status"], len(made["included"])) for made in items] == [("scored", 3)] * 4
+        assert {made["system"] for made in items} == {"own_reviewer:FirstOnes"}
+        assert run._manifest["identities"]["own_systems"]["own_reviewer:FirstOnes"]["count"] == 3
+        locks.release(run.directory / "run.lock")
+
+    @pytest.mark.parametrize(("wrong", "words"), [("type", "returned a str for review"),
+                                                  ("review", "returned the report of review")])
+    def test_what_it_returns_is_checked(self, own, wrong, words):
+        data = datasets.load("sample")
+        chosen = get_experiment("oracle_rag").parse({
+            "systems": "own_reviewer:FirstOnes", "options": {"own_reviewer:FirstOnes": {"wrong": wrong}}})
+        bench = Bench(SimpleNamespace(dataset=data, parameters=chosen))
+        with pytest.raises(DataError, match=words):
+            bench.item(read_name("own_reviewer:FirstOnes"), "actual", data.reviews[1], None)
+
+    @pytest.mark.parametrize(("raw", "words"), [
+        ({"systems": "nowhere:Thing"}, "cannot be imported from nowhere:Thing"),
+        ({"systems": "own_reviewer:FirstOnes@"}, "ends in @"),
+        ({"systems": "own_reviewer:FirstOnes", "options": {"own_reviewer:FirstOnes": {"cuont": 1}}},
+         "did you mean 'count'"),
+        ({"systems": "own_reviewer:FirstOnes", "options": {"own_reviewer:FirstOnes": {"count": "many"}}},
+         "option 'count' of system"),
+        ({"systems": "extractive", "options": {"extractive": {"threshold": 0.5}}}, "options for system 'extractive'"),
+        ({"systems": "extractive", "options": {"one_pass": {}}}, "unknown system in parameter 'options'"),
+        ({"systems": "agent:local", "options": {"agent:local": {"max_stepps": 3}}}, "did you mean 'max_steps'"),
+    ])
+    def test_bad_names_and_options(self, own, raw, words):
+        with pytest.raises(ParameterError) as caught:
+            oracle.identities(get_experiment("oracle_rag").parse(raw), datasets.load("sample"))
+        assert words in str(caught.value)
+
+
 @pytest.mark.parametrize(("raw", "words"), [
-    ({"systems": "extractiv"}, "did you mean 'extractive'"), ({"systems": "extractive:local"}, "works without a model"),
+    ({"systems": "extractiv"}, "did you mean 'extractive'"),
+    ({"systems": "onepass:local"}, "did you mean 'one_pass'"),
+    ({"systems": "extractive:local"}, "works without a model"),
     ({"systems": "one_pass:"}, "ends in a colon"), ({"systems": "one_pass:lokal"}, "did you mean 'local'"),
     ({"systems": "extractive,extractive"}, "names one twice"), ({"modes": "orcale"}, "'actual' or 'oracle'"),
     ({"retriever": "bm26"}, "did you mean 'bm25'"), ({"top_k": "0"}, "greater than 0"),
@@ -298,6 +426,8 @@ def test_bad_parameters_are_refused_before_anything_runs(raw, words):
 def test_names_of_systems():
     assert read_name("extractive").system == "extractive_review"
     assert read_name("one_pass").label == "one_pass:default"
+    assert read_name("screener").system == "trained_screener"
+    assert (read_name("a.b:C").own, read_name("a.b:C").profile, read_name("a.b:C@x:y").profile) == (True, None, "x:y")
     assert (read_name("one_pass:default:m-2").profile, read_name("one_pass:x").system) == ("default:m-2", "one_pass")
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from litsynth import files
-from litsynth.errors import ParameterError
-from litsynth.experiments import open_run
+from litsynth.errors import ParameterError, RunError
+from litsynth.experiments import locks, open_run, runner
 from litsynth.experiments.parameters import get_experiment
 from litsynth.experiments.runner import run_experiment
 from litsynth.experiments.store import plan_run
@@ -145,18 +145,37 @@ def test_second_process_is_refused_while_one_writes(house):
     assert "3 computed" in out
 
 
-def test_ctrl_c_keeps_the_items_and_says_how_to_go_on(house):
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_and_a_request_to_end_keep_the_items_and_say_how_to_go_on(house, sent, status):
     process = house.start("run", "tiny", "-p", "pause=0.5")
     deadline = time.monotonic() + 60
     while not house.marked() and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == status
     assert "same command resumes" in err
     assert "Traceback" not in err
     (directory,) = house.run_directories()
     assert files.read_json(directory / "manifest.json")["status"] == "interrupted"
+    assert not locks.is_held(directory / "run.lock"), "the kernel has ended too"
+
+
+def test_a_kernel_that_dies_at_its_start_is_started_again(tmp_path):
+    log, started = tmp_path / "kernel.log", []
+
+    def execute(kernel):
+        started.append(kernel)
+        log.write_text("zmq.error.ZMQError: Address already in use\n")
+        if len(started) <= deaths:
+            raise RuntimeError("Kernel died before replying to kernel_info")
+
+    deaths = 2
+    runner._with_a_kernel(log, execute)
+    assert len(started) == 3
+    deaths = 9
+    with pytest.raises(RunError, match=r"did not start in 3 attempts: zmq\.error\.ZMQError: Address already in use"):
+        runner._with_a_kernel(log, execute)
 
 
 def test_another_model_and_another_notebook_are_another_run(house, monkeypatch):

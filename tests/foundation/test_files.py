@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 
 from litsynth import paths
 from litsynth.errors import DataError, RunError
-from litsynth.files import ItemLog, atomic_path, parse_json, read_json, write_json, write_text
+from litsynth.files import ItemLog, _owner, atomic_path, parse_json, read_json, write_json, write_text
 from litsynth.text import printable
 
 
@@ -51,6 +53,19 @@ def test_an_error_names_the_target_and_leaves_nothing(tmp_path: Path) -> None:
         assert Path(caught.value.filename).name in (target.name, target.parent.name)
         assert not str(caught.value.filename).count("/.")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_write(tmp_path: Path) -> None:
+    dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True,
+                          check=True).stdout.strip()
+    here = _owner(int(dead))
+    elsewhere = ("0" if here[0] != "0" else "1") + here[1:]
+    left = {f".index.{here}.abc": False, f".index.{_owner(os.getpid())}.abc": True, f".index.{elsewhere}.abc": True,
+            f".other.{here}.abc": True, ".index.notes": True}
+    for name in left:
+        (tmp_path / name / "index").mkdir(parents=True)
+    write_text(tmp_path / "index", "x")
+    assert {name: (tmp_path / name).exists() for name in left} == left
 
 
 def test_two_writers_of_one_folder_leave_one_whole_folder(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from litsynth.errors import ParameterError
 from litsynth.llm import profiles
-from litsynth.llm.profiles import find_profile, setting
+from litsynth.llm.profiles import find_profile, profile_or_model, setting
 
 
 def write(home: Path, text: str) -> None:
@@ -89,3 +89,11 @@ def test_a_key_in_the_place_of_its_variable_is_refused_and_not_repeated(home: Pa
     with pytest.raises(ParameterError, match="key_env of profile 'a' is no name of an environment variable") as caught:
         profiles()
     assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("given", "meant"), [
+    ("local", "local"), ("default", "default"), ("gpt-5.4-mini", "default:gpt-5.4-mini"),
+    ("default:a:1", "default:a:1"),
+    ("defualt", "defualt"), ("locl", "locl"), ("some/model", "default:some/model"), ("x.gguf", "x.gguf")])
+def test_a_judge_may_be_named_by_its_model_alone(given, meant):
+    assert profile_or_model(given) == meant

@@ -197,6 +197,9 @@ def test_commands_write_files_and_exit_with_1_on_failure(tmp_path, tiny):
     failed = _command("evaluate-all", "--dataset", "tiny", "--results-dir", folder, "--id-only", "--output", output)
     assert failed.exit_code == 1
     assert json.loads(output.read_text())["averages"] is None
+    compared = _command("compare", output, output)
+    assert compared.exit_code == 0
+    assert "1 of 3 reviews failed (63): what they lack is in no difference" in compared.stderr
 
 
 def test_command_refuses_contradictions(tmp_path, tiny):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
+import signal
 import sys
+from types import FrameType
 from typing import NoReturn
 
 import typer
@@ -24,9 +25,7 @@ app = typer.Typer(
 
 def _register_rooms() -> None:
     for room in _ROOMS:
-        name = f"litsynth.cli.{room}"
-        if importlib.util.find_spec(name):
-            importlib.import_module(name).register(app)
+        importlib.import_module(f"litsynth.cli.{room}").register(app)
 
 
 _register_rooms()
@@ -35,14 +34,24 @@ _register_rooms()
 def main() -> None:
     """Run the command line; an error the user can mend is one line and an exit status, not a traceback.
 
-    `LITSYNTH_DEBUG=1` shows the traceback. A closed pipe ends quietly, Ctrl-C with status 130.
+    `LITSYNTH_DEBUG=1` shows the traceback. A closed pipe ends quietly, Ctrl-C with status 130, and a request to end
+    (SIGTERM, as batch systems and `timeout` send it) as Ctrl-C does, with status 143.
     """
+    asked_to_end: list[int] = []
+
+    def end(number: int, _: FrameType | None) -> NoReturn:
+        asked_to_end.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, end)
     try:
         app()
     except LitsynthError as error:
         _fail(str(error), error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except (KeyboardInterrupt, SystemExit) as ended:  # typer makes an exit of the one
+        if asked_to_end:
+            sys.exit(128 + asked_to_end[0])
+        sys.exit(130 if isinstance(ended, KeyboardInterrupt) else ended.code)
     except BrokenPipeError:
         # Python would complain about the closed pipe once more while it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -15,7 +15,8 @@ _SOURCE = typer.Option(
     "report", help="Where the selection is read: report (its final list) or json (results.json has it)."
 )
 _ID_ONLY = typer.Option(False, "--id-only", help="Only the identifier metrics; no judge, no model.")
-_JUDGE = typer.Option(None, help="The judge: a model profile (see models.toml); the default profile when left out.")
+_JUDGE = typer.Option(None, help="The judge: a model profile (see models.toml), or a model of the default "
+                      "endpoint by its name; the default profile when left out.")
 _ENCODER = typer.Option(
     "minilm",
     help="Sentence encoder of the criteria metrics: minilm (embedded), a folder or a hub id "
@@ -38,8 +39,10 @@ def _evaluator(dataset: str, source: str, id_only: bool, judge_model: str | None
     if id_only:
         return Evaluator(data, source)  # type: ignore[arg-type]  # checked above
     from litsynth.llm import open_model
+    from litsynth.llm.profiles import profile_or_model
 
-    return Evaluator(data, source, open_model(judge_model or "default"), open_encoder(encoder))  # type: ignore[arg-type]
+    judge = open_model(profile_or_model(judge_model or "default"))
+    return Evaluator(data, source, judge, open_encoder(encoder))  # type: ignore[arg-type]
 
 
 def _evaluate(
@@ -118,7 +121,14 @@ def _compare(
     from litsynth.files import write_json
     from litsynth.scoring.evaluation_set import compare, read_evaluation
 
-    rows = compare(read_evaluation(a), read_evaluation(b), seed=seed)
+    sides = {a: read_evaluation(a), b: read_evaluation(b)}
+    rows = compare(sides[a], sides[b], seed=seed)
+    for path, evaluation in sides.items():
+        failed = [record["review_id"] for record in evaluation["records"] if record["status"] != "succeeded"]
+        if failed:
+            named = ", ".join(map(str, failed[:10])) + (", …" if len(failed) > 10 else "")
+            typer.echo(f"note: in {path} {len(failed)} of {len(evaluation['records'])} reviews failed ({named}): what "
+                       "they lack is in no difference, which is not one over the whole split", err=True)
     if output:
         write_json(output, {"a": str(a), "b": str(b), "seed": seed, "rows": rows})
     for row in rows:

@@ -9,7 +9,8 @@ import typer
 
 from litsynth.errors import DataError, ModelError, ParameterError, unknown_name
 
-_SYSTEMS = ("one_pass", "extractive")
+_SYSTEMS = ("one_pass", "screening", "extractive", "screener")
+_WITHOUT_MODEL = ("extractive", "screener")
 _TRUNCATIONS = ("none", "abstracts", "candidates")
 _MODES = ("actual", "oracle")
 
@@ -23,9 +24,8 @@ def _rag(
     mode: str = typer.Option("actual", help="Order of the candidates: actual, or oracle (reference studies first; "
                                             "label-informed, a diagnosis)."),
     index: Path | None = typer.Option(None, help="A folder made by `litsynth index`."),
-    system: str = typer.Option("one_pass", help="one_pass (a model writes) or extractive (no model)."),
-    model: str | None = typer.Option(None, help="Model profile of one_pass (see `litsynth models`); default when left "
-                                                "out."),
+    system: str = typer.Option("one_pass", help="one_pass or screening (a model), extractive or screener (no model)."),
+    model: str | None = typer.Option(None, help="Model profile (see `litsynth models`); default when left out."),
     truncate: str = typer.Option("none", help="What is cut when the prompt does not fit the context window: none (an "
                                               "error), abstracts or candidates; the cut is recorded."),
     abstract_characters: int | None = typer.Option(None, min=0, help="Cut every abstract after so many characters."),
@@ -46,9 +46,12 @@ def _rag(
                                ("truncation", truncate, _TRUNCATIONS)):
         if value not in known:
             raise unknown_name(name, value, known)
-    if system == "extractive" and model is not None:
-        raise ParameterError("--model given for the system extractive, which uses none", expected="no --model",
+    if system in _WITHOUT_MODEL and model is not None:
+        raise ParameterError(f"--model given for the system {system}, which uses none", expected="no --model",
                              remedy="leave it out, or choose --system one_pass")
+    if system != "one_pass" and (answer_tokens is not None or truncate != "none"):
+        raise ParameterError(f"--answer-tokens or --truncate given for the system {system}", expected="them with "
+                             "one_pass alone", remedy="leave them out, or choose --system one_pass")
     from litsynth import datasets
     from litsynth.experiments.oracle_rag.single import write_review
 

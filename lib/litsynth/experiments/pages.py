@@ -14,6 +14,7 @@ from litsynth.experiments.markdown import escaped, markdown_table
 from litsynth.experiments.notebooks import source
 from litsynth.experiments.parameters import EXPERIMENTS, Experiment
 from litsynth.experiments.status import status_page
+from litsynth.experiments.systems_page import retrievers_table, systems_table
 
 
 def parameter_table(experiment: Experiment) -> str:
@@ -103,6 +104,8 @@ def write_pages(book: Path) -> None:
     results = promoted_results()
     tables = "\n".join(parameter_table(EXPERIMENTS[name]) for name in sorted(EXPERIMENTS))
     _write_if_changed(book / "generated" / "parameters.md", tables)
+    _write_if_changed(book / "generated" / "systems.md", systems_table())
+    _write_if_changed(book / "generated" / "retrievers.md", retrievers_table())
     _write_if_changed(book / "generated" / "status.md", status_page(results))
     _write_if_changed(book / "generated" / "sources.md", source_list())
     shown = set()

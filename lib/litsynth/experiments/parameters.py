@@ -265,7 +265,10 @@ class OracleRagParameters(Parameters):
     retriever: str = Field("bm25", min_length=1, description="Retriever of the candidates.")
     top_k: PositiveInt = Field(200, description="Candidates that a system is given.")
     systems: list[str] = Field(["extractive"], min_length=1, description=(
-        "Systems: extractive (no model), or system:PROFILE such as one_pass:local."))
+        "Systems: extractive and screener (no model), one_pass:PROFILE, screening:PROFILE, agent:PROFILE, or one's own "
+        "as module:Class@PROFILE."))
+    options: dict[str, dict[str, Any]] = Field({}, description=(
+        "Options of systems, by the name given in `systems`, such as {agent:local: {max_steps: 6}}."))
     modes: list[Literal["actual", "oracle"]] = Field(["actual", "oracle"], min_length=1, description=(
         "Order of the candidates: actual, or reference studies first (label-informed)."))
     truncation: Literal["none", "abstracts", "candidates"] = Field("none", description=(
@@ -293,9 +296,11 @@ register(Experiment(
             "released"),
     calls_model=True,
     uses_gold=True,
-    # Few short prompts, whose answers come with the sample, so that the model is not started again for the book.
-    book_runs={"oracle_rag-local-sample": {"systems": "one_pass:local", "top_k": "8", "abstract_characters": "160",
-                                           "review_limit": "3"}},
+    # Every kind of system on the same few candidates. The model's answers come with the sample, so that it is not
+    # started again for the book.
+    book_runs={"oracle_rag-local-sample": {
+        "systems": "extractive,screener,one_pass:local,screening:local,agent:local", "top_k": "8",
+        "abstract_characters": "160", "review_limit": "3"}},
 ))
 
 

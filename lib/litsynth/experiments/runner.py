@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from litsynth.errors import RunError
 from litsynth.experiments import locks, manifest
 from litsynth.experiments.parameters import Experiment, get_experiment
 from litsynth.experiments.store import Plan, plan_run
+
+KERNEL_STARTS = 3
 
 
 @dataclass(frozen=True)
@@ -97,11 +100,11 @@ def _execute(plan: Plan) -> None:
     changed = {name: value for name, value in values.items() if value != defaults[name]}
     try:
         with _kernel_environment():
-            execute_notebook(
+            _with_a_kernel(plan.directory / "kernel.log", lambda kernel: execute_notebook(
                 str(notebook), str(output), parameters=changed, kernel_name="python3", language="python",
-                kernel_manager_class=_own_interpreter(plan.directory / "kernel.log"), cwd=str(notebook.parent),
-                progress_bar=sys.stderr.isatty(), log_output=False, stderr_file=sys.stderr,
-            )
+                kernel_manager_class=kernel, cwd=str(notebook.parent), progress_bar=sys.stderr.isatty(),
+                log_output=False, stderr_file=sys.stderr,
+            ))
     except PapermillExecutionError as error:
         status = (manifest.read(plan.directory) or {}).get("status")
         reason = f"{error.ename}: {error.evalue}".strip()
@@ -112,9 +115,30 @@ def _execute(plan: Plan) -> None:
             remedy=f"the executed notebook shows where: {output}; the same command resumes",
         ) from None
     except KeyboardInterrupt:
+        # The notebook client's own task finds its kernel gone, which is what was asked for.
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
         manifest.set_status(plan.directory, "interrupted", "interrupted from the keyboard")
         sys.stderr.write(f"\nInterrupted; finished items are kept. The same command resumes run {plan.id}.\n")
         raise
+
+
+def _with_a_kernel(log: Path, execute: Callable[[type], Any]) -> None:
+    """Execute with a kernel of this interpreter; one that died before its first word is started again, twice.
+
+    Kernels that start at the same moment can be given the same port, of which one then dies. Raises `RunError`.
+    """
+    for attempt in range(KERNEL_STARTS):
+        try:
+            execute(_own_interpreter(log))
+            return
+        except RuntimeError as error:
+            if "before replying" not in str(error):
+                raise
+            words = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+            if attempt == KERNEL_STARTS - 1:
+                raise RunError(f"the notebook's kernel did not start in {KERNEL_STARTS} attempts: {_last_line(words)}",
+                               expected="a kernel of this Python", remedy=f"see {log}; the same command tries again"
+                               ) from None
 
 
 def _last_line(reason: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from collections.abc import Mapping
@@ -260,3 +261,13 @@ def find_profile(name: str) -> Profile:
     if colon and model and head in known:
         return replace(known[head], name=name, model=model, model_env="")
     raise unknown_name("model profile", name, known, remedy="or add the profile to models.toml")
+
+
+def profile_or_model(name: str) -> str:
+    """Return the profile that a name given for a model means: itself, or `default:NAME` for a plain model name.
+
+    A name that is nearly that of a profile is left as it is, so that a misspelt one is refused and not sent.
+    """
+    known = profiles()
+    plain = ":" not in name and not name.endswith(".gguf") and name not in known
+    return f"default:{name}" if plain and not difflib.get_close_matches(name, known, n=1, cutoff=0.6) else name

@@ -15,10 +15,12 @@ from litsynth.records import Completion, Usage
 class Stopped(ModelError):
     """A stop before all requests were answered; what was answered is in the cache.
 
-    `finished` has one entry a request, in their order, None where there is no answer.
+    `finished` has one entry a request, in their order, None where there is no answer. `run_status` is what a run that
+    it ends becomes: what is finished is kept, and the same command goes on once the cap or the refusal is gone.
     """
 
     finished: Sequence[Completion | None] = ()
+    run_status = "partial"
 
 
 class BudgetExceeded(Stopped):

@@ -8,7 +8,7 @@ One's own system is added with `register`, or named as `module:Class` without ad
 from __future__ import annotations
 
 import importlib
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from litsynth.errors import ParameterError, unknown_name
@@ -22,6 +22,7 @@ _TARGETS: dict[str, dict[str, str]] = {
     "metasyn": {
         "one_pass": "litsynth.systems.one_pass:OnePass",
         "extractive_review": "litsynth.systems.extractive_review:ExtractiveReview",
+        "trained_screener": "litsynth.systems.screening_model:TrainedScreener",
         "screening": "litsynth.systems.screening:Screening",
         "agent": "litsynth.systems.agent:Agent",
     },
@@ -54,18 +55,25 @@ def register(name: str, target: str, benchmark: str) -> None:
 def open_system(name: str, **options: Any) -> Any:
     """Return the system of this name (or `module:Class`) with these options.
 
-    Raises `ParameterError` for an unknown name or option, with the nearest known one suggested.
+    Raises `ParameterError` for an unknown name or option, with the nearest known one suggested, and for an option that
+    the system needs and was not given.
     """
-    system = _class_of(name)
+    system = system_class(name)
     if is_dataclass(system):
         known = [field.name for field in fields(system) if field.init]
         for option in options:
             if option not in known:
                 raise unknown_name(f"option of system {name!r}", option, known)
+        needed = [field.name for field in fields(system) if field.init and field.default is MISSING
+                  and field.default_factory is MISSING and field.name not in options]
+        if needed:
+            raise ParameterError(f"system {name!r} was opened without {', '.join(needed)}",
+                                 expected=f"{name} with {', '.join(needed)}", remedy="give what it needs")
     return system(**options)
 
 
-def _class_of(name: str) -> Any:
+def system_class(name: str) -> Any:
+    """Return the class behind a name or `module:Class`; raises `ParameterError` as `open_system` does."""
     target = name if ":" in name else _targets().get(name)
     if target is None:
         raise unknown_name("system", name, _targets(), remedy="or name your own as module:Class")

@@ -17,7 +17,7 @@ from litsynth.experiments.litbench_conditions import design
 from litsynth.experiments.litbench_conditions.design import LIVE_N, SystemUnderTest
 from litsynth.experiments.store import Run
 from litsynth.files import ItemLog
-from litsynth.llm import Budget, BudgetExceeded
+from litsynth.llm import Budget
 from litsynth.records import Paper, Question, QuestionTask, Response, ScoreRow, Searcher, Usage
 from litsynth.retrieval.passages import PassageIndex
 from litsynth.scoring.credit import METRICS, accuracy_value, judge_cases, score_response
@@ -130,15 +130,6 @@ def _work(bench: Bench) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
 def ask_cell(bench: Bench, key: str, system: SystemUnderTest, rule: Condition, n: int,
              question: Question) -> dict[str, Any]:
     """Ask one question over one candidate set and score the response; returns the item."""
-    try:
-        return _ask_cell(bench, key, system, rule, n, question)
-    except BudgetExceeded as error:
-        error.run_status = "partial"  # type: ignore[attr-defined]  # what is finished is kept, a higher cap resumes
-        raise
-
-
-def _ask_cell(bench: Bench, key: str, system: SystemUnderTest, rule: Condition, n: int,
-              question: Question) -> dict[str, Any]:
     base = {"system": system.label, "condition": rule.name, "n": n, "question": question.id}
     searcher, composition = _searcher(bench, rule, n, question)
     task = QuestionTask(question.id, question.text, len(question.fact_ids))

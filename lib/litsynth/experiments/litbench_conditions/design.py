@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import typing
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +13,12 @@ import numpy as np
 from litsynth.conditions import CONDITIONS, Condition, Pools, condition_named
 from litsynth.conditions import grid as published_grid
 from litsynth.errors import ParameterError, unknown_name
-from litsynth.experiments.coercion import Unreadable, coerce, type_name
+from litsynth.experiments.system_options import known_systems, option_values, typed_options
 from litsynth.llm import Budget, open_model, profiles
 from litsynth.records import Completion, Dataset, Fact, LanguageModel, ModelRequest, Question
 from litsynth.scoring.judges import LexicalJudge, ModelJudge, Panel
 from litsynth.scoring.judging import JUDGE_VERSION, Judge
-from litsynth.systems import open_system, system_names
+from litsynth.systems import open_system, system_class, system_names
 
 LIVE_N = 0  # stands for the live pool, which has no fixed number of papers
 
@@ -56,21 +54,13 @@ class SystemUnderTest:
 
     def identity(self) -> dict[str, Any]:
         """Return what decides its answers besides code and data."""
-        made = self.system
-        options = {f.name: getattr(made, f.name) for f in dataclasses.fields(made)} if dataclasses.is_dataclass(
-            made) else dict(self.options)
-        return {"options": options, "model": self.llm.identity if self.llm else None}
+        return {"options": option_values(self.system, self.options), "model": self.llm.identity if self.llm else None}
 
 
 def systems_of(parameters: Any, cap: Budget | None = None) -> list[SystemUnderTest]:
     """Return the systems in the order of the parameters; raises `ParameterError` for unknown names and options."""
-    specs = parameters.systems
-    if len(set(specs)) != len(specs):
-        raise ParameterError(f"parameter 'systems' names one twice: {', '.join(specs)}", expected="each system once")
-    for name in parameters.options:
-        if name not in specs:
-            raise unknown_name("system in parameter 'options'", name, specs)
-    return [_system(spec, parameters.options.get(spec, {}), cap) for spec in specs]
+    known_systems(parameters.options, parameters.systems)
+    return [_system(spec, parameters.options.get(spec, {}), cap) for spec in parameters.systems]
 
 
 def _system(spec: str, options: Mapping[str, Any], cap: Budget | None) -> SystemUnderTest:
@@ -87,24 +77,7 @@ def _system(spec: str, options: Mapping[str, Any], cap: Budget | None) -> System
                              remedy="give a profile: " + ", ".join(profiles()))
     if base == "extractive" and profile is not None:
         raise ParameterError(f"system {spec!r} names a model, but extractive uses none", expected="extractive")
-    made = open_system(base)
-    return SystemUnderTest(spec, base, profile, _typed(spec, made, options), cap)
-
-
-def _typed(spec: str, made: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options read by the declared types of the system's fields; `open_system` refuses unknown names."""
-    if not dataclasses.is_dataclass(made):
-        return dict(options)
-    types = typing.get_type_hints(type(made))
-    typed = {}
-    for name, value in options.items():
-        try:
-            typed[name] = coerce(types[name], value) if name in types else value
-        except Unreadable as error:
-            raise ParameterError(f"option {name!r} of system {spec!r} cannot be {value!r}", expected=str(error),
-                                 remedy=f"give a {type_name(types[name])}") from None
-    open_system(f"{type(made).__module__}:{type(made).__qualname__}", **typed)
-    return typed
+    return SystemUnderTest(spec, base, profile, typed_options(spec, system_class(base), options), cap)
 
 
 def panel_of(parameters: Any, cap: Budget | None = None) -> Panel:

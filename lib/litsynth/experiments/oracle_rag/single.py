@@ -8,38 +8,51 @@ from pathlib import Path
 from typing import Any
 
 from litsynth import __version__
-from litsynth.experiments.oracle_rag.calibration import calibrate
+from litsynth.experiments.oracle_rag.calibration import Calibrator
 from litsynth.experiments.oracle_rag.pools import ranked_candidates
 from litsynth.experiments.oracle_rag.reviewing import Reading, read_report
+from litsynth.experiments.oracle_rag.trained import Teacher, check_teachers
 from litsynth.llm import open_model
 from litsynth.records import Dataset, Report, Review
 from litsynth.retrieval import open_retriever
 from litsynth.retrieval.exclusion import check_depth
 from litsynth.systems import open_system
 from litsynth.systems.extractive_review import ExtractiveReview
+from litsynth.systems.screening_steps import SearchingCandidates
 
 
 def write_review(dataset: Dataset, review: Review, *, retriever: str, top_k: int, mode: str, system: str, profile: str,
                  index: Path | None, device: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the report of one review and its results.json, which the evaluator reads with either selection source.
 
-    `options` are those of `OnePass`. The system without a model gets weights chosen on the data set's train split, or
-    its defaults where there is none. A report without a readable list has no included articles in the results, so
-    that nothing takes it for an empty selection.
+    `options` are those of `OnePass`; `screening` takes its seed and abstract_characters. The systems without a model
+    learn from the data set's train reviews, other than this one; `extractive` has defaults where there are none. A
+    report without a readable list has no included articles in the results, so that nothing takes it for an empty
+    selection.
     """
     check_depth(top_k)
     opened: Any = open_retriever(retriever, dataset, index, device=device)
-    searcher = ranked_candidates(dataset, review, opened, top_k, mode)
-    weak = False
+    searcher: Any = ranked_candidates(dataset, review, opened, top_k, mode)
+    weak, without = False, review.id if review.split == "train" else None
     if system == "extractive":
-        chosen = calibrate(dataset, opened, top_k)
+        chosen = Calibrator(dataset, opened, top_k).choose(without=without)
         report = (chosen.system(top_k) if chosen else ExtractiveReview(top_k=top_k)).review(review, searcher, None)
         calibration = chosen.as_dict() if chosen else "defaults: the data set has no train reviews"
         report = replace(report, details={**report.details, "calibration": calibration})
+    elif system == "screener":
+        check_teachers(dataset, review.split)
+        report = Teacher(dataset, top_k, device).system(without=without).review(review, searcher, None)
     else:
+        if system == "screening":
+            options = {name: options[name] for name in ("seed", "abstract_characters") if options.get(name) is not None}
+            if mode == "actual":
+                searcher = SearchingCandidates(searcher.query, opened, dataset.corpus, tuple(review.source_ids))
         with open_model(profile) as model:
             weak = model.weak
             report = open_system(system, top_k=top_k, **options).review(review, searcher, model)
+        if "decisions" in report.details:
+            decisions = [decision.as_dict(keep_text=True) for decision in report.details["decisions"]]
+            report = replace(report, details={**report.details, "decisions": decisions})
     found = read_report(report)
     return report.text, _results(dataset, found, opened, top_k=top_k, mode=mode, weak=weak,
                                  seed=options.get("seed"), index=index)

@@ -93,22 +93,28 @@ def _cell(row: Any) -> str:
     return shown(row.value, row.low, row.high, digits=2)
 
 
-def calibration_table(facts: dict[str, Any]) -> pd.DataFrame:
-    """Return the numbers of the system without a model and where they are from, one row each."""
-    kept = facts.get("calibration") or {}
-    if not kept.get("reviews"):
-        return pd.DataFrame(columns=["number", "value"])
-    rows = [("intercept", kept["intercept"]), *kept["weights"].items(), ("threshold", kept["threshold"]),
-            ("inclusion F1 on the train reviews", kept["f1"]),
-            ("the same, each review left out of the choice", kept["f1_left_out"])]
-    return pd.DataFrame(rows, columns=["number", "value"])
+def calibration_table(calibration: dict[str, Any] | None, screener: dict[str, Any] | None) -> pd.DataFrame:
+    """Return the numbers of the systems without a model and how they were chosen, one row each."""
+    rows: list[tuple[str, str, float | None]] = []
+    if calibration and calibration.get("reviews"):
+        rows += [("extractive", "intercept", calibration["intercept"]),
+                 *(("extractive", name, weight) for name, weight in calibration["weights"].items()),
+                 ("extractive", "threshold", calibration["threshold"]),
+                 ("extractive", "inclusion F1 on the train reviews", calibration["f1"]),
+                 ("extractive", "the same, each review left out of the choice", calibration["f1_left_out"])]
+    if screener:
+        rows += [("screener", "intercept", screener["intercept"]),
+                 *(("screener", name, weight) for name, weight in screener["weights"].items()),
+                 ("screener", "threshold", screener["threshold"]),
+                 ("screener", "share of the train reviews' candidates included", screener["share"])]
+    return pd.DataFrame(rows, columns=["system", "number", "value"])
 
 
 def calibration_of(run: Run) -> pd.DataFrame:
     """Return `calibration_table` of a run, saved as `calibration`; empty when no system needed it."""
-    item = run.log.get("calibration") or {}
-    frame = calibration_table({"calibration": item.get("calibration")})
-    run.save_table("calibration", frame.astype({"value": "float64"}))
+    kept, learned = run.log.get("calibration") or {}, run.log.get("screener") or {}
+    frame = calibration_table(kept.get("calibration"), learned.get("screener")).astype({"value": "float64"})
+    run.save_table("calibration", frame)
     return frame
 
 

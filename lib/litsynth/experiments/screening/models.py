@@ -10,7 +10,7 @@ import pandas as pd
 from litsynth.experiments.screening.learning import OPERATING_POINTS
 from litsynth.experiments.screening.screening import Bench, failing_criteria
 from litsynth.experiments.store import Run
-from litsynth.llm import Budget, BudgetExceeded, open_model
+from litsynth.llm import Budget, open_model
 from litsynth.records import LanguageModel, Report, Review, Usage
 from litsynth.retrieval import protocol_query
 from litsynth.retrieval.hybrid import HybridRetriever
@@ -43,11 +43,7 @@ def screen_by_model(run: Run, bench: Bench | None = None) -> list[dict[str, Any]
                 yield f"model/{chosen.model}/{review.id:09d}", lambda review=review: _item(run, bench, review, model)
 
         run.record(weak_model=model.weak, models={chosen.model: model.identity})
-        try:
-            items = run.compute(work(), stage=f"screen with {model.name}")
-        except BudgetExceeded as error:
-            error.run_status = "partial"
-            raise
+        items = run.compute(work(), stage=f"screen with {model.name}")
     run.record(usage=Usage(sum(item["usage"]["prompt_tokens"] for item in items),
                            sum(item["usage"]["completion_tokens"] for item in items),
                            any(item["usage"]["estimated"] for item in items)))
