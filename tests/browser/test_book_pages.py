@@ -54,8 +54,8 @@ def rendered(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     return folder / "_build" / "html"
 
 
-def _open(browser: Any, page: Path, width: int) -> tuple[Any, list[str], list[str]]:
-    """Open a page; returns it with the console's errors and the requests for anything but this machine's files."""
+def _tab(browser: Any, width: int) -> tuple[Any, list[str], list[str]]:
+    """Return a new tab with the console's errors and the requests for anything but this machine's files."""
     shown = browser.new_page(viewport={"width": width, "height": 900})
     errors: list[str] = []
     outside: list[str] = []
@@ -63,6 +63,12 @@ def _open(browser: Any, page: Path, width: int) -> tuple[Any, list[str], list[st
     shown.on("pageerror", lambda error: errors.append(str(error)))
     shown.on("request", lambda request: None if request.url.startswith(("file:", "data:", "blob:", "about:"))
              else outside.append(request.url))
+    return shown, errors, outside
+
+
+def _open(browser: Any, page: Path, width: int) -> tuple[Any, list[str], list[str]]:
+    """Open a page in a new tab; returns what `_tab` returns."""
+    shown, errors, outside = _tab(browser, width)
     shown.goto(page.as_uri())
     return shown, errors, outside
 
@@ -74,17 +80,20 @@ def _pages(rendered: Path) -> list[Path]:
 def test_every_page_is_quiet_local_and_fits_wide_and_narrow_screens(browser, rendered):
     assert len(_pages(rendered)) > 10
     wrong = []
+    shown, errors, outside = _tab(browser, 1400)  # one for all pages: styles and scripts are then read once
     for page in _pages(rendered):
-        shown, errors, outside = _open(browser, page, 1400)
+        errors.clear()
+        outside.clear()
+        shown.goto(page.as_uri())
         for width in (1400, 400):
             shown.set_viewport_size({"width": width, "height": 900})
             excess = shown.evaluate("document.documentElement.scrollWidth - window.innerWidth")
             mute = shown.evaluate("[...document.images].filter(image => !image.alt.trim()).length")
             unseen = shown.evaluate("[...document.images].filter(image => !image.naturalWidth).length")
-            facts = {"errors": errors, "requests": outside, "pixels too wide": max(0, excess),
+            facts = {"errors": [*errors], "requests": [*outside], "pixels too wide": max(0, excess),
                      "pictures without words": mute, "pictures that do not load": unseen}
             wrong += [f"{page.name} at {width}: {name}: {fact}" for name, fact in facts.items() if fact]
-        shown.close()
+    shown.close()
     assert wrong == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -62,6 +63,9 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     notebook = new_notebook(cells=cells, metadata={"kernelspec": {"name": "some-foreign-kernel", "language": "python",
                                                                   "display_name": "Foreign"}})
     nbformat.write(notebook, folder / "notebooks" / "tiny.ipynb")
-    monkeypatch.setenv("LITSYNTH_HOME", str(folder))
+    made = House(folder)
+    for name in ("LITSYNTH_HOME", "TINY_MARKS", "PYTHONPATH"):
+        monkeypatch.setenv(name, made.environment[name])
     monkeypatch.syspath_prepend(HERE)
-    return House(folder)
+    importlib.import_module("tiny")  # registers the experiment in this process too
+    return made

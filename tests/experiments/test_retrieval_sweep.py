@@ -21,15 +21,15 @@ from litsynth.records import Article, Dataset, Gold, Ranking, Review
 
 @pytest.fixture
 def slice_of_sample(root: Path, tmp_path: Path) -> Path:
-    """Eight reviews of the sample's test split over their included studies and 60 other articles."""
+    """Four reviews of the sample's test split over their included studies and 40 other articles."""
     source, folder = root / "data" / "sample", tmp_path / "slice"
     folder.mkdir()
     reviews = pd.read_parquet(source / "reviews.parquet")
-    reviews = reviews[reviews["split"] == "test"]
+    reviews = reviews[reviews["split"] == "test"].sort_values("ID").head(4)
     corpus = pd.read_parquet(source / "corpus.parquet").sort_values("ID")
     columns = ("matched_corpus_ids", "source_review_corpus_ids")
     wanted = {int(i) for column in columns for ids in reviews[column] for i in ids}
-    others = [i for i in corpus["ID"] if i not in wanted][:60]
+    others = [i for i in corpus["ID"] if i not in wanted][:40]
     corpus[corpus["ID"].isin(wanted | set(others))].to_parquet(folder / "corpus.parquet")
     reviews.to_parquet(folder / "reviews.parquet")
     (folder / "dataset.json").write_text(json.dumps({"name": "slice", "synthetic": True}))
@@ -45,13 +45,13 @@ def test_the_notebook_runs_on_a_slice_of_the_sample(slice_of_sample, workspace):
     assert set(tables) >= set(get_experiment("retrieval_sweep").tables)
     scores, summary = tables["measures"], tables["summary"]
     asked = scores.groupby(["measure", "depth", "retriever"]).size()
-    assert (asked == 8).all(), "every review asked has a row for every measure"
+    assert (asked == 4).all(), "every review asked has a row for every measure"
     recall = scores[(scores["measure"] == "recall") & (scores["depth"] == 50)]
     # Macro means are the plain means of the review rows, recomputed here.
     for name, part in recall.groupby("retriever"):
         row = summary[(summary["retriever"] == name) & (summary["measure"] == "recall") & (summary["depth"] == 50)]
         assert row["value"].item() == pytest.approx(part["value"].mean(), abs=1e-12)
-        assert row["n"].item() == 8
+        assert row["n"].item() == 4
         assert row["low"].item() <= row["value"].item() <= row["high"].item()
     figures = {path.name for path in (done.directory / "figures").iterdir()}
     assert {"recall_by_depth.svg", "recall_by_depth.csv", "recall_by_depth.alt.txt", "misses.png"} <= figures

@@ -46,12 +46,11 @@ def test_run_finishes_says_so_and_is_not_repeated(house, tmp_path):
 
     whole = _table_bytes(directory)
     (directory / "tables" / "squares.parquet").unlink()  # what is gone is made anew, from the finished items
-    mended = house.litsynth("run", "tiny", "-p", "numbers=4,5")
-    assert "0 computed, 2 reused" in mended.stdout
+    mended = run_experiment("tiny", {"numbers": "4,5"})
+    assert mended.manifest["sessions"][-1] | {"computed": 0, "reused": 2} == mended.manifest["sessions"][-1]
     assert _table_bytes(directory) == whole
 
-    forced = house.litsynth("run", "tiny", "-p", "numbers=4,5", "--force")
-    assert forced.returncode == 0, forced.stderr
+    run_experiment("tiny", {"numbers": "4,5"}, force=True)
     assert house.marked() == [4, 5, 4, 5]
     assert _table_bytes(directory) == _table_bytes(directory.with_name(directory.name + ".previous"))
 
@@ -64,8 +63,6 @@ def test_run_finishes_says_so_and_is_not_repeated(house, tmp_path):
     ("scale=-1", ["'scale'", "greater than 0"]),
 ])
 def test_bad_parameters_stop_before_anything_starts(house, given, words):
-    import tiny  # noqa: F401 - registers the experiment
-
     with pytest.raises(ParameterError) as caught:
         run_experiment("tiny", dict([given.split("=")]))
     for word in words:
@@ -95,9 +92,9 @@ def test_failing_cell_keeps_the_notebook_and_the_finished_items(house):
     assert "cannot be squared today" in (directory / "notebook.ipynb").read_text()
     assert files.read_json(directory / "manifest.json")["status"] == "failed"
 
-    mended = house.litsynth("run", "tiny")
-    assert mended.returncode == 0, mended.stderr
-    assert "1 computed, 2 reused" in mended.stdout
+    mended = run_experiment("tiny", {})
+    assert mended.manifest["status"] == "finished"
+    assert (mended.manifest["sessions"][-1]["computed"], mended.manifest["sessions"][-1]["reused"]) == (1, 2)
     assert house.marked() == [1, 2, 3]
 
 
@@ -179,8 +176,6 @@ def test_a_kernel_that_dies_at_its_start_is_started_again(tmp_path):
 
 
 def test_another_model_and_another_notebook_are_another_run(house, monkeypatch):
-    import tiny  # noqa: F401 - registers the experiment
-
     plan = plan_run(get_experiment("tiny"), {})
     assert plan_run(get_experiment("tiny"), {"numbers": "1,2,3", "pause": "1"}).id == plan.id
     monkeypatch.setenv("TINY_ENCODER", "another")
@@ -233,7 +228,8 @@ def test_progress_is_quiet_and_new_prose_is_drawn_from_finished_items(house):
 
     notebook = house.folder / "notebooks" / "tiny.ipynb"
     notebook.write_text(notebook.read_text().replace("# Squares", "# Squares, explained"))
-    redrawn = house.litsynth("run", "tiny", "-p", numbers)
-    assert "0 computed, 200 reused" in redrawn.stdout
+    redrawn = run_experiment("tiny", {"numbers": numbers.partition("=")[2]})
+    assert redrawn.manifest["sessions"][-1]["computed"] == 0
+    assert redrawn.manifest["sessions"][-1]["reused"] == 200
     assert "explained" in (house.run_directories()[0] / "notebook.ipynb").read_text()
     assert len(house.marked()) == 200
