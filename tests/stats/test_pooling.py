@@ -1,4 +1,4 @@
-"""Pooling of study effects, against metafor's published output and statsmodels."""
+"""Pooling of study effects, against metafor's published output, scipy's weighted least squares and derivations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from statsmodels.stats.meta_analysis import combine_effects
+from scipy.optimize import curve_fit
 
 from litsynth.errors import DataError, ParameterError
 from litsynth.stats.pooling import between_study_variance, pool_effects
@@ -51,19 +51,46 @@ def test_bcg_heterogeneity_as_metafor_prints_it():
     assert pooled.tau2_high == pytest.approx(1.1115, abs=5e-5)
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [("DL", "chi2"), ("PM", "iterated")])
-def test_between_study_variance_equals_statsmodels(ours, theirs):
+@pytest.mark.parametrize("method", ["common", "DL", "PM", "REML"])
+def test_effect_and_both_errors_are_those_of_weighted_least_squares(method):
+    # The pooled effect is the constant fitted with weights 1 / (variance + tau2). Its error with the weights taken as
+    # they are is the plain one; with their scale estimated from the residuals it is Knapp & Hartung's.
     y, v = log_risk_ratios()
-    peer = combine_effects(y, v, method_re=theirs, atol=1e-12)
-    assert between_study_variance(y, v, ours) == pytest.approx(peer.tau2, rel=1e-6)
-    pooled = pool_effects(y, v, method=ours, knapp_hartung=False)
-    assert pooled.effect.value == pytest.approx(peer.mean_effect_re, rel=1e-6)
-    assert pooled.effect.details["standard_error"] == pytest.approx(peer.sd_eff_w_re, rel=1e-6)
-    widened = pool_effects(y, v, method=ours)
-    assert widened.effect.details["standard_error"] == pytest.approx(peer.sd_eff_w_re_hksj, rel=1e-6)
-    # t quantile on 12 degrees of freedom, 0.975: 2.178813 (any table of Student's t).
-    half = (widened.effect.high - widened.effect.low) / 2
-    assert half == pytest.approx(2.178813 * peer.sd_eff_w_re_hksj, rel=1e-6)
+    plain = pool_effects(y, v, method=method, knapp_hartung=False)
+    sigma = np.sqrt(v + (plain.tau2 or 0.0))
+    fits = [curve_fit(lambda x, constant: np.full_like(x, constant), np.arange(13.0), y, p0=[0.0], sigma=sigma,
+                      absolute_sigma=absolute, ftol=1e-15, xtol=1e-15) for absolute in (True, False)]
+    value, error, widened = fits[0][0][0], *(math.sqrt(fit[1][0, 0]) for fit in fits)
+    assert plain.effect.value == pytest.approx(value, rel=1e-6)
+    assert plain.effect.details["standard_error"] == pytest.approx(error, rel=1e-6)
+    if method != "common":
+        estimated = pool_effects(y, v, method=method)
+        assert estimated.effect.details["standard_error"] == pytest.approx(widened, rel=1e-6)
+        # t quantile on 12 degrees of freedom, 0.975: 2.178813 (any table of Student's t).
+        assert (estimated.effect.high - estimated.effect.low) / 2 == pytest.approx(2.178813 * widened, rel=1e-6)
+
+
+@pytest.mark.parametrize(("method", "tau2"), [("DL", 11 / 8), ("PM", 11 / 8), ("REML", 11 / 8)])
+def test_between_study_variance_of_equally_precise_studies(method, tau2):
+    # With equal sampling variances v every estimator is the sample variance less v:
+    # effects 0, 1, 3, 2 about 3/2 have 5/3; 5/3 - 7/24 = 33/24 = 11/8.
+    assert between_study_variance(np.array([0.0, 1, 3, 2]), np.full(4, 7 / 24), method) == pytest.approx(tau2, rel=1e-9)
+
+
+def test_dersimonian_laird_of_unequal_studies():
+    # Effects 0, 2, 1 with variances 1, 1/2, 1/2: weights 1, 2, 2, mean 6/5, Q = 36/25 + 2 * 16/25 + 2 * 1/25 = 14/5;
+    # tau2 = (14/5 - 2) / (5 - 9/5) = 1/4.
+    y, v = np.array([0.0, 2, 1]), np.array([1, 0.5, 0.5])
+    assert between_study_variance(y, v, "DL") == pytest.approx(1 / 4, rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["DL", "PM", "REML"])
+def test_effects_far_from_zero_keep_the_digits_of_their_spread(method):
+    y, v = log_risk_ratios()
+    near, far = pool_effects(y, v, method=method), pool_effects(y + 2.0**20, v, method=method)
+    assert far.tau2 == pytest.approx(near.tau2, rel=1e-6)
+    assert far.q == pytest.approx(near.q, rel=1e-6)
+    assert far.effect.details["standard_error"] == pytest.approx(near.effect.details["standard_error"], rel=1e-6)
 
 
 def test_equal_studies_have_no_heterogeneity():

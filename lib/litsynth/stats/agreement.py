@@ -2,6 +2,9 @@
 
 Where a coefficient is undefined (both raters use one and the same label, no items) its value is None with the
 reason, and `details` still holds the raw agreement.
+
+Cohen's κ with its variance and McNemar's test are those of statsmodels. Wilson's interval is ours (see
+`litsynth.stats.proportions`).
 """
 
 from __future__ import annotations
@@ -53,6 +56,8 @@ def cohen_kappa(a: Labels, b: Labels, confidence: float = 0.95) -> Estimate:
     when both raters use one and the same label only. Perfect agreement has a value and no interval, because its
     standard error is 0. Bounds are cut at −1 and 1.
     """
+    from statsmodels.stats.inter_rater import cohens_kappa
+
     table, labels = agreement_table(a, b)
     n, method = int(table.sum()), "Cohen's kappa, large-sample interval"
     check_confidence(confidence)
@@ -66,21 +71,10 @@ def cohen_kappa(a: Labels, b: Labels, confidence: float = 0.95) -> Estimate:
     if len(labels) == 1:
         reason = f"both raters use one label only ({labels[0]!r}), so chance explains all agreement"
         return Estimate(None, None, None, n, n, method, confidence, reason, details)
-    value = (observed - expected) / (1 - expected)
-    error = _kappa_error(shares, rows, columns, observed, expected, n)
-    return _symmetric(value, error, z_value(confidence), n, method, confidence, details)
-
-
-def _kappa_error(
-    shares: np.ndarray, rows: np.ndarray, columns: np.ndarray, observed: float, expected: float, n: int
-) -> float:
-    # Fleiss, Cohen & Everitt (1969), equation 13 with unit weights.
-    diagonal = np.diag(shares)
-    margins = columns[:, None] + rows[None, :]
-    same = np.sum(diagonal * ((1 - expected) - (rows + columns) * (1 - observed)) ** 2)
-    different = (1 - observed) ** 2 * (np.sum(shares * margins**2) - np.sum(diagonal * np.diag(margins) ** 2))
-    rest = (observed * expected - 2 * expected + observed) ** 2
-    return math.sqrt(max(0.0, same + different - rest) / n) / (1 - expected) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):  # without variation its test against 0 is undefined
+        kappa = cohens_kappa(table)
+    error = math.sqrt(max(0.0, float(kappa.var_kappa)))  # where the variance is 0, rounding may leave it below
+    return _symmetric(float(kappa.kappa), error, z_value(confidence), n, method, confidence, details)
 
 
 def _symmetric(
@@ -159,12 +153,12 @@ def direction_of_disagreement(a: Iterable[Any], b: Iterable[Any], confidence: fl
     disagreements in which it was `a` that gave credit, with `share_only_a_interval` (Wilson; both None without
     disagreement).
     """
-    from scipy.stats import binomtest
+    from statsmodels.stats.contingency_tables import mcnemar
 
     difference = paired_difference_of_proportions(a, b, confidence)
     only_a, only_b = difference.details["only_a"], difference.details["only_b"]
     share = wilson_interval(only_a, only_a + only_b, confidence)
-    p_value = float(binomtest(only_a, only_a + only_b, 0.5).pvalue) if only_a + only_b else 1.0
+    p_value = float(mcnemar([[0, only_a], [only_b, 0]], exact=True).pvalue)
     details = {**difference.details, "p_value": p_value, "share_only_a": share.value,
                "share_only_a_interval": None if share.value is None else (share.low, share.high)}
     return Estimate(difference.value, difference.low, difference.high, difference.n, difference.clusters,

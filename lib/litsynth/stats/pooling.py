@@ -2,6 +2,10 @@
 
 Stated answers for degenerate input: no study gives no value; one study gives its own effect and interval, and no
 between-study variance (None); a variance that is not above 0 is a `DataError` naming the row.
+
+The pooled effect, its standard errors and DerSimonian & Laird's variance are those of statsmodels. Ours remain where it
+has no public estimator (restricted maximum likelihood, Q-profile, prediction interval), for Paule & Mandel, whose
+iteration there may stop unconverged without a word, and for Cochran's Q, which it takes as a difference of squares.
 """
 
 from __future__ import annotations
@@ -88,13 +92,11 @@ def _pooled(y: np.ndarray, v: np.ndarray, tau2: float, method: str, knapp_hartun
     from scipy.stats import chi2, t
 
     k = len(y)
-    weights = 1.0 / (v + tau2)
-    mean = float(np.sum(weights * y) / np.sum(weights))
-    error = 1.0 / math.sqrt(float(np.sum(weights)))
-    quantile = _normal(confidence)
-    if knapp_hartung:
-        error *= math.sqrt(float(np.sum(weights * (y - mean) ** 2)) / (k - 1))
-        quantile = float(t.ppf((1 + confidence) / 2, k - 1))
+    # With the between-study variance in each study's own, the pooling of a common effect is that of random effects.
+    pooled = _combined(y, v + tau2)
+    mean = float(pooled.mean_effect_fe)
+    error = float(pooled.sd_eff_w_fe_hksj if knapp_hartung else pooled.sd_eff_w_fe)
+    quantile = float(t.ppf((1 + confidence) / 2, k - 1)) if knapp_hartung else _normal(confidence)
     low, high = _bounds(mean, error, quantile)
     q = generalised_q(y, v, 0.0)
     effect = Estimate(mean, low, high, k, k, name, confidence, "", {"standard_error": error})
@@ -108,6 +110,14 @@ def _pooled(y: np.ndarray, v: np.ndarray, tau2: float, method: str, knapp_hartun
         spread = float(t.ppf((1 + confidence) / 2, k - 2)) * math.sqrt(tau2 + error**2)
         prediction = (mean - spread, mean + spread)
     return Pooled(effect, tau2, tau_low, tau_high, tau2 / (tau2 + typical), q, float(chi2.sf(q, k - 1)), *prediction, k)
+
+
+def _combined(y: np.ndarray, variances: np.ndarray) -> Any:
+    """Return statsmodels' combination of effects, whose own random effects are not defined at a variance below 0."""
+    from statsmodels.stats.meta_analysis import combine_effects
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return combine_effects(y, variances, method_re="dl")
 
 
 def _normal(confidence: float) -> float:
@@ -139,9 +149,8 @@ def between_study_variance(y: np.ndarray, v: np.ndarray, method: str) -> float:
 
 
 def _dersimonian_laird(y: np.ndarray, v: np.ndarray) -> float:
-    w = 1.0 / v
-    scale = np.sum(w) - np.sum(w**2) / np.sum(w)
-    return max(0.0, (generalised_q(y, v, 0.0) - (len(y) - 1)) / float(scale))
+    # Around their mean, so that effects far from 0 lose no digits in statsmodels' difference of squares.
+    return max(0.0, float(_combined(y - np.average(y, weights=1.0 / v), v).tau2))
 
 
 def _solve_q(y: np.ndarray, v: np.ndarray, target: float) -> float:

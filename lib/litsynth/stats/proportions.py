@@ -1,4 +1,8 @@
-"""Proportions and their differences, with score intervals that stay inside their range."""
+"""Proportions and their differences, with score intervals that stay inside their range.
+
+Ours although statsmodels has Wilson's interval: for clusters the same formula takes Student's quantile and an effective
+number of trials, which statsmodels' does not, and Newcombe's difference of paired proportions it lacks.
+"""
 
 from __future__ import annotations
 
