@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
 from litsynth import files
-from litsynth.experiments import front_page
+from litsynth.experiments import front_page, showing
 
 MANIFEST = {"id": "0123456789ab", "ended": "2026-01-02T03:04:05Z", "items": 3, "uses_gold": False, "packages": {},
             "facts": {}, "code": {"commit": None, "dirty": None}}
@@ -112,3 +115,27 @@ def test_cards_tell_bands_by_symbol_and_words_and_mark_published_values(workspac
                                               ((0.5, 0.41, 0.59), "50 % (41 to 59)")])
 def test_percentages(value, shown):
     assert front_page._percent(*value) == shown
+
+
+def test_a_demonstration_model_is_not_on_the_front_page_where_there_is_anything_else(workspace):
+    def result(weak):
+        return SimpleNamespace(manifest={"facts": {"weak_model": weak}})
+
+    weak, whole = result(True), result(None)
+    assert front_page._without_demonstrations([weak, whole]) == [whole]
+    assert front_page._without_demonstrations([weak]) == [weak]
+
+
+@pytest.mark.parametrize(("words", "caption", "rest"), [
+    ("Bars by <b>. Values: a 1; b 2.", "Bars by &lt;b&gt;.", "Values: a 1; b 2."),
+    ("Recall of each: bm25 0.51, hybrid 0.6.", "Recall of each.", "bm25 0.51, hybrid 0.6."),
+    ("One sentence with 0.5 in it.", "One sentence with 0.5 in it.", ""),
+])
+def test_a_caption_is_one_sentence_and_the_numbers_unfold(tmp_path, words, caption, rest):
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "f.svg").write_text("<svg/>")
+    (tmp_path / "figures" / "f.alt.txt").write_text(words)
+    text = showing.show_figure(SimpleNamespace(folder=tmp_path, name="r", label="<data>"), "f").text
+    assert f"<figcaption>&lt;data&gt;. {caption}" in text
+    assert (f"<summary>In words</summary>{rest}</details>" in text) == bool(rest)
+    assert f'alt="{html.escape(words)}"' in text

@@ -18,7 +18,6 @@ from litsynth.experiments.oracle_rag import asking, page
 from litsynth.experiments.oracle_rag.bench import Bench
 from litsynth.experiments.oracle_rag.calibration import Calibrator, calibrate, fit_logistic
 from litsynth.experiments.oracle_rag.losses import place_name
-from litsynth.experiments.oracle_rag.naming import read_name
 from litsynth.experiments.oracle_rag.pools import ranked_candidates, reference_of
 from litsynth.experiments.oracle_rag.released import released_funnel, released_table
 from litsynth.experiments.oracle_rag.reviewing import item_of, read_report
@@ -27,6 +26,7 @@ from litsynth.experiments.oracle_rag.trained import Teacher
 from litsynth.experiments.oracle_rag.words import PlainText
 from litsynth.experiments.parameters import get_experiment
 from litsynth.experiments.runner import run_experiment
+from litsynth.experiments.system_names import read_name
 from litsynth.llm.scripted import ScriptedModel
 from litsynth.records import Article, Candidate, Completion, Dataset, Gold, Ranking, Report, Review
 from litsynth.retrieval import open_retriever
@@ -241,6 +241,51 @@ class TestReleased:
             ["rag m bm25", name, 0.4, 60, "imported release"] for name in ("post_retrieval_loss", "retrieval_recall")]
         with pytest.raises(DataError, match="holds no imported release"):
             released_table(given=str(tmp_path / "nowhere"))
+
+
+class TestCard:
+    @pytest.fixture
+    def summary(self):
+        run = fake_run()
+        scores = oracle.score_table(run, [item(report(included=(1, 2)), review=7),
+                                          item(report(included=(1,)), review=7, mode="oracle"),
+                                          item(report("no list"), review=8)])
+        return oracle.summarise(run, scores)
+
+    def test_means_are_read_side_by_side_with_what_is_not_in_them(self, summary):
+        table = oracle.reading_table(summary).set_index("metric")
+        row = table.loc["inclusion recall"]
+        assert row["actual (95 % interval)"].startswith("0.333")
+        assert row["reviews"] == "actual: 1 of 2 (1 unparsed; 0.167 with unparsed as 0); oracle: 1 of 1"
+        assert table.loc["retrieval recall", "reviews"] == "actual: 2 of 2; oracle: 1 of 1"
+
+    def test_it_has_the_runs_systems_as_retrieved_and_all_stages_of_the_twelve(self, summary, workspace):
+        drawn = {}
+        run = SimpleNamespace(dataset=SimpleNamespace(name="made", synthetic=True),
+                              parameters=SimpleNamespace(release=None, retriever="bm25"),
+                              save_figure=lambda name, figure, data, alt: drawn.update({name: (figure, data, alt)}))
+        oracle.stage_card(run, summary)
+        figure, data, alt = drawn["stage_card"]
+        assert data["configuration"].nunique() == 13
+        assert data["metric"].nunique() == 13
+        own = data[data["source"] == "this run"].set_index("metric")
+        assert own.loc["inclusion_recall", ["value", "n", "asked"]].tolist() == [pytest.approx(1 / 3), 1, 2]
+        assert "1 of this run on made (synthetic) (2 reviews asked)" in alt
+        labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+        assert labels[0] == "▸ one_pass:x bm25 · made (synthetic)"
+        # 0.9171 is the published recall of the trained retriever, the best of the twelve: framed, whatever the run has.
+        heavy = {text.get_text() for text in figure.axes[0].texts if text.get_fontweight() == "bold"}
+        assert "0.917" in heavy
+        assert "0.667" not in heavy, "the run's own recall is of other data"
+
+    def test_the_page_names_every_configuration_and_its_denominator(self, summary, workspace):
+        facts = {"synthetic": True, "dataset": {"name": "<i>made"}, "facts": {"models": {"one_pass:x": {"weak": True}}},
+                 "parameters": {"retriever": "bm25"}}
+        text = oracle.show_card([SimpleNamespace(manifest=facts, table={"summary": summary}.get)]).text
+        assert text.count("<tr>") == 2 + 13 + 12
+        assert "one_pass:x (weak) bm25 · &lt;i&gt;made (synthetic)" in text
+        assert "<small>n 86</small>" in text
+        assert "oracle" not in text
 
 
 class TestPage:

@@ -165,7 +165,7 @@ def _origin(result: Result | None) -> str:
 
 def show_compact_card() -> Html:
     """Show the compact card of every promoted LitBench result: a row a system and fact type, pooled conditions."""
-    results = results_of("litbench_conditions")
+    results = _without_demonstrations(results_of("litbench_conditions"))
     if not results:
         return Html("<p>There is no LitBench result yet.</p>")
     frame = pd.concat([_labelled(result, result.table("domains").query("card == 'compact'"), "domain")
@@ -179,7 +179,7 @@ def show_condition_card() -> Html:
     from litsynth.experiments.litbench_conditions.figures import card_rows
 
     parts = []
-    for place, result in enumerate(results_of("litbench_conditions")):
+    for place, result in enumerate(_without_demonstrations(results_of("litbench_conditions"))):
         rows = card_rows(result.table("accuracy"))
         published = rows["system"].str.endswith("(published)")
         parts.append(_labelled(result, rows[~published]))
@@ -191,6 +191,11 @@ def show_condition_card() -> Html:
     frame = pd.concat([frame[frame["published"] != True], frame[frame["published"] == True]])  # noqa: E712 - holds null
     return Html(card_html(frame, "By condition: percent credited with the 95 % interval, and the number of questions. "
                                  "Published values are from other data and other judges."))
+
+
+def _without_demonstrations(results: list[Result]) -> list[Result]:
+    """Leave out what a demonstration model answered to a handful of questions, where there is anything else."""
+    return [result for result in results if not result.manifest["facts"].get("weak_model")] or results
 
 
 def _labelled(result: Result, frame: pd.DataFrame, detail: str = "") -> pd.DataFrame:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import html
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,15 +89,29 @@ def show_provenance(result: Result) -> Html:
 
 
 def show_figure(result: Result, name: str) -> Html:
-    """Show a figure of a result with its description; a figure that the run did not make is said to be absent."""
+    """Show a figure of a result with its description; a figure that the run did not make is said to be absent.
+
+    The first sentence of the description is the caption. The whole, with the numbers, is the alternative text, and
+    unfolds below the caption.
+    """
     folder = result.folder / "figures"
     picture, words = folder / f"{name}.svg", folder / f"{name}.alt.txt"
     if not picture.exists():
         return Html(f"<p>{html.escape(result.name)} has no figure “{html.escape(name)}”.</p>")
     alt = html.escape(words.read_text(encoding="utf-8").strip())
     data = base64.b64encode(picture.read_bytes()).decode("ascii")
+    first, rest = _first_sentence(words.read_text(encoding="utf-8").strip())
+    more = f"<details><summary>In words</summary>{html.escape(rest)}</details>" if rest else ""
     return Html(f'<figure><img alt="{alt}" src="data:image/svg+xml;base64,{data}" style="max-width:100%"/>'
-                f"<figcaption>{html.escape(result.label)}. {alt}</figcaption></figure>")
+                f"<figcaption>{html.escape(result.label)}. {html.escape(first)}{more}</figcaption></figure>")
+
+
+def _first_sentence(words: str) -> tuple[str, str]:
+    """Return the first sentence, or what stands before its colon when that is long, and the rest."""
+    end = re.search(r"[.:](?= )", words)
+    if end is None or end.end() == len(words):
+        return words, ""
+    return words[:end.start()] + ".", words[end.end():].strip()
 
 
 def show_table(frame: pd.DataFrame, caption: str, *, columns: Mapping[str, str] | Sequence[str] | None = None) -> Html:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from litsynth.experiments.markdown import Ready, markdown_table
-from litsynth.experiments.oracle_rag.naming import SHORT, WITHOUT_MODEL
+from litsynth.experiments.system_names import SHORT, WITHOUT_MODEL
 from litsynth.retrieval.encoder_files import ENCODERS
 from litsynth.systems import system_class, system_names
 

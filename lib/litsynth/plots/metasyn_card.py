@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
@@ -30,34 +29,37 @@ _LIGHT, _DARK = 0.05, 0.62  # the part of the map on which black figures can be 
 
 
 def metasyn_card(ax: Axes, frame: pd.DataFrame, *, configurations: Sequence[str] | None = None,
-                 metrics: Sequence[str] | None = None, own: Sequence[str] = ()) -> Axes:
+                 metrics: Sequence[str] | None = None, own: Sequence[str] = (), apart: bool = False) -> Axes:
     """Draw the card. `frame` is tidy: configuration, metric, value, low, high, n; bounds may be null.
 
     `configurations` and `metrics` give rows and columns in order (default: as they come, and the stage metrics that the
-    frame has); `own` names the rows that are one's own, set in bold with a marker. A metric that is not in
+    frame has); `own` names the rows that are one's own, set in bold with a marker; with `apart` they are of
+    other data than the rest, and no value of theirs is framed as the best. A metric that is not in
     `STAGE_METRICS` is shown under its name as a share where more is better.
     """
+    from seaborn import heatmap
+
     rows = list(configurations) if configurations is not None else list(dict.fromkeys(frame["configuration"]))
     there = set(frame["metric"])
     columns = list(metrics) if metrics is not None else [
         *(name for name in STAGE_METRICS if name in there), *sorted(there - set(STAGE_METRICS))]
     cells = {(line.configuration, line.metric): line for line in frame.itertuples()}
-    best = {name: _best([cells.get((row, name)) for row in rows], name) for name in columns}
+    shades = [[_shade(cells.get((row, name)), name) for name in columns] for row in rows]
+    heatmap(shades, vmin=0, vmax=1, cmap=_MAP, cbar=False, linewidths=1.2, xticklabels=False, yticklabels=False, ax=ax)
+    compared = [row for row in rows if not (apart and row in own)]
+    best = {name: _best([cells.get((row, name)) for row in compared], name) for name in columns}
     for y, row in enumerate(rows):
         for x, name in enumerate(columns):
             line = cells.get((row, name))
-            _cell(ax, x, y, line, name, _known(line) and _printed(line.value, name) == best[name])
-    ax.set_xlim(-0.5, len(columns) - 0.5)
-    ax.set_ylim(len(rows) - 0.5, -0.5)
-    ax.set_xticks(range(len(columns)), [_heading(name) for name in columns], fontsize=7)
-    ax.set_yticks(range(len(rows)), [f"▸ {row}" if row in own else row for row in rows])
+            first = row in compared and _known(line) and _printed(line.value, name) == best[name]
+            _cell(ax, x, y, line, name, first)
+    ax.set_xticks([place + 0.5 for place in range(len(columns))], [_heading(name) for name in columns], fontsize=7)
+    ax.set_yticks([place + 0.5 for place in range(len(rows))], [f"▸ {row}" if row in own else row for row in rows])
     for label, row in zip(ax.get_yticklabels(), rows, strict=True):
         label.set_fontweight("bold" if row in own else "normal")
     ax.tick_params(length=0)
     ax.xaxis.tick_top()
     ax.grid(visible=False)
-    for side in ax.spines.values():
-        side.set_visible(False)
     return ax
 
 
@@ -83,24 +85,28 @@ def _best(lines: Sequence[Any], name: str) -> str | None:
     return _printed(max(values) if sense > 0 else min(values), name)
 
 
-def _cell(ax: Axes, x: int, y: int, line: Any, name: str, first: bool) -> None:
-    corner = (x - 0.5, y - 0.5)
+def _shade(line: Any, name: str) -> float:
+    """Return where a value lies in the part of the map in use, NaN without a value."""
     if not _known(line):
-        ax.add_patch(Rectangle(corner, 1, 1, facecolor="white", edgecolor="0.85", hatch="xx", linewidth=0.8))
-        ax.text(x, y, "–", ha="center", va="center", fontsize=8, bbox=_box("white"))
-        return
+        return float("nan")
     least, most = _SCALE.get(name, (0.0, 1.0))
     share = min(1.0, max(0.0, (line.value - least) / (most - least)))
-    fill = colormaps[_MAP](_LIGHT + (_DARK - _LIGHT) * share)
-    ax.add_patch(Rectangle(corner, 1, 1, facecolor=fill, edgecolor="white", linewidth=1.2))
+    return _LIGHT + (_DARK - _LIGHT) * share
+
+
+def _cell(ax: Axes, x: int, y: int, line: Any, name: str, first: bool) -> None:
+    middle = {"x": x + 0.5, "ha": "center", "va": "center"}
+    if not _known(line):
+        ax.add_patch(Rectangle((x, y), 1, 1, facecolor="white", edgecolor="0.85", hatch="xx", linewidth=0.8))
+        ax.text(y=y + 0.5, s="–", fontsize=8, bbox=_box("white"), **middle)
+        return
     if first:
-        ax.add_patch(Rectangle((x - 0.46, y - 0.44), 0.92, 0.88, fill=False, edgecolor="black", linewidth=1.3))
+        ax.add_patch(Rectangle((x + 0.04, y + 0.06), 0.92, 0.88, fill=False, edgecolor="black", linewidth=1.3))
     bounded = all(bound is not None and bound == bound for bound in (line.low, line.high))
-    ax.text(x, y - (0.16 if bounded else 0), _printed(line.value, name), ha="center", va="center", fontsize=8,
-            fontweight="bold" if first else "normal")
+    ax.text(y=y + (0.34 if bounded else 0.5), s=_printed(line.value, name), fontsize=8,
+            fontweight="bold" if first else "normal", **middle)
     if bounded:
-        ax.text(x, y + 0.2, f"{_printed(line.low, name)}–{_printed(line.high, name)}", ha="center", va="center",
-                fontsize=5.2)
+        ax.text(y=y + 0.7, s=f"{_printed(line.low, name)}–{_printed(line.high, name)}", fontsize=5.2, **middle)
 
 
 def _box(colour: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The oracle experiment: what a review writer loses by itself, once retrieval has lost nothing."""
 
 from litsynth.experiments.oracle_rag.asking import ask_reviews, identities
+from litsynth.experiments.oracle_rag.card import show_card, stage_card
 from litsynth.experiments.oracle_rag.figures import (
     criterion_failures,
     inclusion_by_place,
@@ -23,6 +24,6 @@ from litsynth.experiments.oracle_rag.words import (
 __all__ = [
     "ask_reviews", "by_abstract", "by_criterion", "by_place", "calibration_of", "criterion_failures", "decisions",
     "difference_table", "differences", "funnel", "identities", "inclusion_by_place", "losses_by_review", "one_report",
-    "rate_table", "reading_table", "released_table", "retention_against_recall", "score_table", "status_table",
-    "summarise", "verdict", "where_studies_are_lost",
+    "rate_table", "reading_table", "released_table", "retention_against_recall", "score_table", "show_card",
+    "stage_card", "status_table", "summarise", "verdict", "where_studies_are_lost",
 ]

@@ -7,11 +7,11 @@ from typing import Any
 
 from litsynth.errors import ParameterError
 from litsynth.experiments.oracle_rag.bench import Bench, options_of
-from litsynth.experiments.oracle_rag.naming import SystemName, read_name
 from litsynth.experiments.oracle_rag.released import release_checksum
 from litsynth.experiments.oracle_rag.trained import SIGNALS, check_teachers
 from litsynth.experiments.retrieval_sweep.ranking import retriever_identity
 from litsynth.experiments.store import Run
+from litsynth.experiments.system_names import SystemName, read_name
 from litsynth.experiments.system_options import known_systems, option_values
 from litsynth.llm import Budget, open_model
 from litsynth.records import Dataset, LanguageModel, Review, Usage

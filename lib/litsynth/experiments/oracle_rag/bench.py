@@ -11,11 +11,11 @@ from typing import Any
 from litsynth.errors import DataError
 from litsynth.experiments.agent_review import WEAK_LIMITS, WEAK_STEPS, open_tools
 from litsynth.experiments.oracle_rag.calibration import Calibration, Calibrator
-from litsynth.experiments.oracle_rag.naming import SystemName
 from litsynth.experiments.oracle_rag.pools import ranked_candidates, reference_of
 from litsynth.experiments.oracle_rag.reviewing import Reading, item_of, read_report
 from litsynth.experiments.oracle_rag.trained import Teacher
 from litsynth.experiments.store import Run
+from litsynth.experiments.system_names import SystemName, read_name
 from litsynth.experiments.system_options import typed_options
 from litsynth.records import LanguageModel, Report, Retriever, Review
 from litsynth.retrieval import open_retriever, protocol_query
@@ -27,19 +27,13 @@ from litsynth.systems.screening_steps import SearchingCandidates
 
 def options_of(parameters: Any, name: SystemName) -> dict[str, Any]:
     """Return the options that parameters name for one system, typed; for the agent also the limits of its tools."""
-    given = next((options for spec, options in parameters.options.items() if _same(spec, name)), {})
+    given = next((options for spec, options in parameters.options.items() if read_name(spec) == name), {})
     if name.system != "agent":
         return typed_options(name.label, system_class(name.system), given)
     limits = {field.name for field in dataclasses.fields(ToolLimits)}
     ours = {key: value for key, value in given.items() if key not in limits}
     return {**typed_options(name.label, system_class("agent"), ours),
             **typed_options(name.label, ToolLimits, {key: given[key] for key in given if key in limits})}
-
-
-def _same(spec: str, name: SystemName) -> bool:
-    from litsynth.experiments.oracle_rag.naming import read_name
-
-    return read_name(spec) == name
 
 
 @dataclass

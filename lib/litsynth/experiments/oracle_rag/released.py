@@ -74,6 +74,25 @@ def released_table(run: Run | None = None, given: str | None = None) -> pd.DataF
     return frame
 
 
+def all_stages(given: Any) -> pd.DataFrame:
+    """Return a row a released configuration and stage metric, those of a judge too: the import's, else as published.
+
+    Columns: configuration, metric, value, low, high, n, asked (reviews of the import, or as published), source.
+    """
+    folder = release_folder(given)
+    if folder is None:
+        frame = read_published(published_file()).rename(columns={"published_mean": "value", "published_n": "n"})
+        frame = frame.assign(low=None, high=None, asked=frame["n"], source="published mean")
+    else:
+        frame = pd.read_parquet(folder / "configurations.parquet").rename(columns={"mean": "value"})
+        frame = frame.assign(asked=frame["n"].max(), source="imported release")
+    names = frame[["system", "model", "retriever"]].astype(str).agg(" ".join, axis="columns").str.strip()
+    frame = frame.assign(configuration=names + " · MetaSyn (released)")
+    frame = frame[["configuration", "metric", "value", "low", "high", "n", "asked", "source"]]
+    frame = frame.astype({"value": "float64", "low": "float64", "high": "float64"})
+    return frame.sort_values(["configuration", "metric"], kind="stable", ignore_index=True)
+
+
 def released_funnel(released: pd.DataFrame) -> pd.DataFrame:
     """Return the mean shares of the reference set by configuration: not retrieved, dropped, kept.
 

@@ -33,16 +33,28 @@ class PlainText:
 
 
 def reading_table(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return every macro mean as one row with interval and denominator, and how many reviews are not in it."""
+    """Return a row a system and metric: each mode's macro mean with interval, and how many reviews are in the means."""
     rows = []
-    for row in summary.itertuples():
-        missing = [f"{count} {name}" for name, count in (("undefined", row.undefined), ("unparsed", row.unparsed),
-                                                         ("failed", row.failed)) if count]
-        zero = row.unparsed_as_zero if row.unparsed else None
-        rows.append({"system": row.system, "mode": row.mode, "metric": METRIC_WORDS[row.metric],
-                     "mean (95 % interval)": shown(row.value, row.low, row.high), "n": f"{row.n} of {row.asked}",
-                     "not in it": ", ".join(missing), "with unparsed as 0": shown(zero).removesuffix(" (no interval)")})
+    for (system, metric), part in summary.groupby(["system", "metric"], sort=True):
+        row: dict[str, Any] = {"system": system, "metric": METRIC_WORDS[str(metric)]}
+        row |= {f"{line.mode} (95 % interval)": shown(line.value, line.low, line.high) for line in part.itertuples()}
+        row["reviews"] = _in_the_mean(part)
+        rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _in_the_mean(part: pd.DataFrame) -> str:
+    """Say how many of the reviews are in the means, where the others went, and what unparsed ones would change."""
+    said = []
+    for line in part.itertuples():
+        missing = [f"{count} {name}" for name, count in (("undefined", line.undefined), ("unparsed", line.unparsed),
+                                                         ("failed", line.failed)) if count]
+        zero = f"; {line.unparsed_as_zero:.3f} with unparsed as 0" if line.unparsed and (
+            line.unparsed_as_zero == line.unparsed_as_zero) else ""
+        said.append(f"{line.n} of {line.asked}" + (f" ({', '.join(missing)}{zero})" if missing else ""))
+    if len(set(said)) == 1:
+        return said[0]
+    return "; ".join(f"{mode}: {words}" for mode, words in zip(part["mode"], said, strict=True))
 
 
 def difference_table(differences: pd.DataFrame) -> pd.DataFrame:
