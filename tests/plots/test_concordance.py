@@ -40,7 +40,12 @@ def test_confusion_puts_agreement_on_the_diagonal():
     _, (ax,) = figure()
     concordance.confusion(ax, ((81, 12), (5, 56)), rows="panel", columns="clinician")
     places = {text.get_text(): text.get_position() for text in ax.texts}
-    assert places == {"81\n53%": (0, 0), "12\n8%": (1, 0), "5\n3%": (0, 1), "56\n36%": (1, 1)}
+    assert places == {"81\n53%": (0.5, 0.5), "12\n8%": (1.5, 0.5), "5\n3%": (0.5, 1.5), "56\n36%": (1.5, 1.5)}
+    both, panel_only, human_only, neither = map(tuple, ax.collections[0].get_facecolors())
+    assert both == neither != panel_only == human_only
+    hatched = {patch.get_xy() for patch in ax.patches if patch.get_hatch()}
+    assert hatched == {(1, 0), (0, 1)}, "disagreement can be told apart in black and white"
+    assert ax.yaxis_inverted(), "credit is the first row"
 
 
 def test_direction_bars_with_and_without_disagreement():

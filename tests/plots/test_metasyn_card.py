@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 from matplotlib.colors import to_rgb
 
 from litsynth.plots.metasyn_card import STAGE_METRICS, card_size, description, metasyn_card
@@ -53,11 +54,26 @@ def test_an_unknown_metric_is_shown_under_its_name():
 
 
 def test_black_figures_stay_readable_on_every_shade():
-    for patch in (patch for patch in _card().patches if patch.get_fill()):
-        red, green, blue = to_rgb(patch.get_facecolor())
+    ax = _card()
+    (mesh,) = ax.collections
+    known = mesh.to_rgba(mesh.get_array().compressed())
+    assert len(known) == 6
+    for colour in [*known, *(patch.get_facecolor() for patch in ax.patches if patch.get_fill())]:
+        red, green, blue = to_rgb(colour)
         luminance = sum(weight * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4)
                         for weight, c in ((0.2126, red), (0.7152, green), (0.0722, blue)))
         assert (luminance + 0.05) / 0.05 >= 4.5  # WCAG 2.1, contrast of black text
+
+
+def test_shades_follow_the_values_and_missing_cells_are_hatched():
+    ax = _card()
+    (mesh,) = ax.collections
+    shades = mesh.get_array().reshape(3, 3)  # rows alpha, beta, mine; columns recall, loss, quality
+    assert shades.mask.tolist() == [[False, False, False], [False, False, True], [False, True, True]]
+    # 0.05 to 0.62 of the map for shares 0 to 1, and for qualities 1 to 5.
+    assert shades[2, 0] == pytest.approx(0.05 + 0.57 * 0.12)
+    assert shades[0, 2] == pytest.approx(0.05 + 0.57 * (4.07 - 1) / 4)
+    assert {patch.get_xy() for patch in ax.patches if patch.get_hatch()} == {(2, 1), (1, 2), (2, 2)}
 
 
 def test_the_description_names_best_and_worst():

@@ -52,6 +52,17 @@ def test_bars_carry_their_counts_and_absent_criteria_none():
     assert [label.get_text() for label in ax.get_xticklabels()] == ["date", "design"]
 
 
+def test_a_review_without_a_value_has_no_point_and_tables_may_be_joined():
+    one = pd.DataFrame([{"review": 1, "measure": "recall", "depth": 200, "value": 0.3}])
+    none = one.assign(review=2, value=None)
+    joined = pd.concat([part.assign(encoder=name) for name in ("minilm", "trained") for part in (one, none)])
+    _, axes = figure()
+    lines = {line.get_label(): line.get_ydata() for line in training.review_slopes(
+        axes[0], joined, "recall", 200, ["minilm", "trained"]).get_lines()}
+    assert pd.isna(list(lines["review 2"])).all()
+    assert list(lines["macro mean"]) == [0.3, 0.3]
+
+
 def test_loss_and_review_lines():
     steps = pd.DataFrame({"encoder": "trained", "step": [1, 2], "loss": [2.0, 1.0]})
     _, axes = figure(1, 2)
@@ -62,3 +73,7 @@ def test_loss_and_review_lines():
     ax = training.review_slopes(axes[1], pd.DataFrame(rows), "recall", 200, ["minilm", "trained"])
     mean = next(line for line in ax.get_lines() if line.get_label() == "macro mean")
     assert list(mean.get_ydata()) == pytest.approx([0.3, 0.4])
+    reviews = {line.get_label(): list(line.get_ydata()) for line in ax.get_lines() if line is not mean}
+    assert reviews == {"review 0": [0.2, 0.4], "review 1": [0.4, 0.4]}
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["minilm", "trained"]
+    assert ax.get_legend() is None, "one legend for several panels is the caller's to draw"

@@ -54,30 +54,23 @@ def confusion(ax: Axes, counts: Sequence[Sequence[int]], *, rows: str, columns: 
 
     `counts` is ((both, row only), (column only, neither)): the row rater's verdict in rows.
     """
+    from matplotlib.patches import Rectangle
+    from seaborn import heatmap
+
     total = sum(map(sum, counts)) or 1
-    for y, x in np.ndindex(2, 2):
-        count, agree = counts[y][x], y == x
-        ax.add_patch(_square(x, y, agree))
-        ax.text(x, y, f"{count}\n{count / total:.0%}", ha="center", va="center", fontsize=12,
-                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "boxstyle": "round,pad=0.2"})
     words = ["credit", "no credit"]
-    ax.set_xticks([0, 1], words)
-    ax.set_yticks([0, 1], words)
-    ax.set_xlim(-0.5, 1.5)
-    ax.set_ylim(1.5, -0.5)
-    ax.set_aspect("equal")
+    behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "boxstyle": "round,pad=0.2"}
+    heatmap([[1, 0], [0, 1]], vmin=0, vmax=1, cmap=["#F6D5B8", "#B8D9EC"], cbar=False, square=True, linewidths=2,
+            annot=[[f"{count}\n{count / total:.0%}" for count in row] for row in counts], fmt="",
+            annot_kws={"fontsize": 12, "color": "black", "bbox": behind}, xticklabels=words, yticklabels=words, ax=ax)
+    for corner in ((0, 1), (1, 0)):
+        ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="white", hatch="//", linewidth=0))
+    ax.tick_params(rotation=0)
     ax.set_xlabel(columns)
     ax.set_ylabel(rows)
     ax.grid(visible=False)
     ax.set_title(title)
     return ax
-
-
-def _square(x: int, y: int, agree: bool) -> object:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor="#B8D9EC" if agree else "#F6D5B8", edgecolor="white",
-                     hatch="" if agree else "//", linewidth=2)
 
 
 def direction_bars(ax: Axes, table: pd.DataFrame, *, human: str) -> Axes:

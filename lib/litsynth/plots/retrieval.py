@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from litsynth.plots.style import colours, markers
+from litsynth.plots.style import SEQUENTIAL, colours, markers
 
 LABELS = {"recall": "Recall", "precision": "Precision", "ndcg": "nDCG", "average_precision": "Average precision",
           "rank_of_last": "Rank of the last included study", "wss95": "Work saved at 95 % recall",
           "wss95_screened": "Work saved at 95 % recall, screened records only"}
+
+_BLACK_FROM = 0.47  # on the map of the heat map, whose relative luminance is then 0.18
 
 
 def depth_curve(ax: Axes, summary: pd.DataFrame, measure: str = "recall", *,
@@ -46,21 +48,31 @@ def review_heatmap(ax: Axes, scores: pd.DataFrame, depth: int, measure: str = "r
 
     Reviews stand in order of their mean, hardest first; a cell without a value is left white and marked.
     """
+    from seaborn import heatmap
+
     part = scores[(scores["measure"] == measure) & (scores["depth"] == depth)]
     wide = part.pivot(index="retriever", columns="review", values="value")
     wide = wide[wide.mean().sort_values(kind="stable").index]
-    values = wide.to_numpy(dtype=float)
-    ax.imshow(np.ma.masked_invalid(values), vmin=0, vmax=1, cmap="cividis", aspect="auto")
+    wide = wide.astype(float)
     relevant = part.groupby("review")["relevant"].first()
-    ax.set_xticks(range(wide.shape[1]), [f"{review}\n({relevant[review]})" for review in wide.columns])
-    ax.set_yticks(range(wide.shape[0]), wide.index)
+    crowded = wide.shape[1] > 30  # words then stand upright, to fit into their columns
+    counts = "{} ({})" if crowded else "{}\n({})"
+    heatmap(wide, vmin=0, vmax=1, cmap=SEQUENTIAL, cbar=False, annot=True, fmt=".2f", ax=ax, linewidths=0.5,
+            annot_kws={"fontsize": 9 if wide.shape[1] <= 12 else 6, "rotation": 90 if crowded else 0},
+            xticklabels=[counts.format(review, relevant[review]) for review in wide.columns],
+            yticklabels=list(wide.index))
+    # Black from where it has the greater contrast with the shade; seaborn keeps white longer than it reads well.
+    values = wide.to_numpy()
+    for text, value in zip(ax.texts, values[~np.isnan(values)], strict=True):
+        text.set_color("black" if value > _BLACK_FROM else "white")
+    for row, column in np.argwhere(np.isnan(values)):
+        ax.text(column + 0.5, row + 0.5, "–", ha="center", va="center")
+    ax.tick_params(axis="y", rotation=0)
+    if crowded:
+        ax.tick_params(axis="x", rotation=90, labelsize=6)
     ax.set_xlabel("Review (number of included studies), hardest first")
+    ax.set_ylabel("")
     ax.grid(visible=False)
-    size = 9 if wide.shape[1] <= 12 else 6
-    for row, column in np.ndindex(values.shape):
-        value = values[row, column]
-        text = "–" if np.isnan(value) else f"{value:.2f}"
-        ax.text(column, row, text, ha="center", va="center", fontsize=size, color="black" if value > 0.55 else "white")
     return ax
 
 

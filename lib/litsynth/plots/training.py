@@ -29,13 +29,19 @@ def loss_curve(ax: Axes, steps: pd.DataFrame) -> Axes:
 
 def review_slopes(ax: Axes, measures: pd.DataFrame, measure: str, depth: int, encoders: Sequence[str]) -> Axes:
     """Draw each review's value with each encoder as a line from left to right, and the macro mean in black."""
-    part = measures[(measures["measure"] == measure) & (measures["depth"] == depth)]
-    wide = part.pivot(index="review", columns="encoder", values="value")[list(encoders)]
-    places = range(len(encoders))
-    for (review, row), colour, marker in zip(wide.iterrows(), colours(len(wide)), markers(len(wide)), strict=True):
-        ax.plot(places, row, color=colour, marker=marker, alpha=0.75, linewidth=1, label=f"review {review}")
-    ax.plot(places, wide.mean(), color="black", marker="_", markersize=14, linewidth=2.4, label="macro mean")
-    ax.set_xticks(list(places), [name.replace(", ", ",\n") for name in encoders])
+    from seaborn import pointplot
+
+    part = measures[(measures["measure"] == measure) & (measures["depth"] == depth)].reset_index(drop=True)
+    reviews, order = sorted(part["review"].unique()), list(encoders)
+    pointplot(part, x="encoder", y="value", order=order, hue="review", hue_order=reviews, legend=False, errorbar=None,
+              palette=colours(len(reviews)), markers=markers(len(reviews)), alpha=0.75, linewidth=1, markersize=4.5,
+              ax=ax)
+    pointplot(part, x="encoder", y="value", order=order, color="black", errorbar=None, marker="_", markersize=14,
+              markeredgewidth=1, linewidth=2.4, ax=ax)
+    for line, name in zip(ax.get_lines(), [*(f"review {review}" for review in reviews), "macro mean"], strict=True):
+        line.set_label(name)
+    ax.set_xticks(range(len(order)), [name.replace(", ", ",\n") for name in order])
+    ax.set_xlim(-0.25, len(order) - 0.75)
     ax.set_ylim(0, 1.02)
-    ax.margins(x=0.1)
+    ax.set(xlabel="", ylabel="")
     return ax
