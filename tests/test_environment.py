@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -55,6 +58,52 @@ def test_conda_installs_the_same_versions():
     assert python == "python=3.11"
     assert pip == "pip"
     assert packages == {"pip": ["--constraint constraints.txt", "--editable .[dev]"]}
+
+
+# Dependencies that the package works with and does not import, each with the reason.
+TOOLS = {
+    "jupyterlab": "where people open the notebooks; `make lab` starts it",
+    "jupyter-book": "renders the book, started as a command",
+    "sphinxcontrib-bibtex": "an extension of the book, named in _config.yml",
+    "ipykernel": "the kernel that the notebooks run in",
+    "nbclient": "papermill executes notebooks with it; tests do so directly",
+    "nbformat": "papermill reads and writes notebooks with it; tests do so directly",
+    "ir-measures": "the reference that the tests hold the retrieval measures against",
+    "krippendorff": "the reference that the tests hold Krippendorff's alpha against",
+}
+# Declared without any use so far: to be used or taken out, and then from this list as well.
+UNUSED = ("great-tables", "nh3", "rapidfuzz")
+
+
+def _runtime_dependencies() -> list[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return [canonicalize_name(Requirement(entry).name) for entry in project["dependencies"]]
+
+
+@cache
+def _imported_distributions() -> frozenset[str]:
+    """Return the canonical names of the distributions that some module of the package imports, at its top or later."""
+    modules = set()
+    for path in (ROOT / "lib").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [
+                node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
+            modules.update(name.split(".")[0] for name in names)
+    providers = packages_distributions()  # a module that is not installed here (tomli) stands under its own name
+    return frozenset(canonicalize_name(name) for module in modules for name in providers.get(module, [module]))
+
+
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.xfail(reason="declared and not used", strict=True)) if name in UNUSED else name
+    for name in _runtime_dependencies()])
+def test_each_runtime_dependency_is_used(name):
+    used = name in _imported_distributions()
+    assert used or name in TOOLS, f"{name} is declared in pyproject.toml and no module under lib/ imports it"
+    assert not (used and name in TOOLS), f"{name} is imported and needs no reason among the tools"
+
+
+def test_no_reason_outlives_its_dependency():
+    assert {*TOOLS, *UNUSED} <= set(_runtime_dependencies())
 
 
 def test_no_committed_setting_names_a_package_host():
