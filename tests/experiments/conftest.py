@@ -12,6 +12,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from litsynth.experiments import EXPERIMENTS
+
 HERE = Path(__file__).resolve().parent
 MAIN = "import tiny\nfrom litsynth.cli import main\nmain()\n"
 PARAMETERS = 'numbers = [1, 2, 3]\nlabel = "squares"\nexact = True\nscale = 1.0\npause = 0.0\nbreak_at = -1'
@@ -67,5 +69,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     for name in ("LITSYNTH_HOME", "TINY_MARKS", "PYTHONPATH"):
         monkeypatch.setenv(name, made.environment[name])
     monkeypatch.syspath_prepend(HERE)
-    importlib.import_module("tiny")  # registers the experiment in this process too
+    tiny = importlib.import_module("tiny")
+    EXPERIMENTS.pop("tiny", None)
+    monkeypatch.setitem(EXPERIMENTS, "tiny", tiny.EXPERIMENT)  # for this test alone
     return made

@@ -113,7 +113,7 @@ def test_status_says_which_results_are_from_older_code():
     assert status.code_state(current) == status.SAME
     page = status.status_page({"new": current, "o|d": plan, "squares": MANIFEST})
     assert "Of 3 results, 2 were made with code that has changed since: o\\|d, squares." in page
-    assert "| **made with older code** |" in page
+    assert "| **made with older code**, commit ccccccc |" in page
 
 
 def test_dead_links_pictures_without_words_and_heavy_pages_are_found(tmp_path, monkeypatch):

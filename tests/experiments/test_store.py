@@ -11,6 +11,7 @@ import pytest
 from litsynth import files
 from litsynth.errors import ParameterError, RunError
 from litsynth.experiments import locks, manifest, open_run
+from litsynth.experiments.estimates import side_by_side
 from litsynth.experiments.store import read_table
 from litsynth.records.models import Usage
 
@@ -139,3 +140,15 @@ def test_figures_are_exported_with_their_data(run):
     path = run.save_figure("line", shown, pd.DataFrame({"y": [1, 2]}), alt="A line from 1 to 2.")
     assert path.parent == run.directory / "figures"
     assert path.with_suffix(".csv").exists()
+
+
+def test_estimates_stand_side_by_side_with_their_denominators():
+    rows = [({"measure": "recall@5"}, "bm25", "0.5", "8 of 8"), ({"measure": "recall@5"}, "hybrid", "0.6", "8 of 8"),
+            ({"measure": "recall@9"}, "bm25", "0.7", "8 of 8"), ({"measure": "recall@9"}, "hybrid", "–", "0 of 8"),
+            ({"measure": "wss"}, "bm25", "0.1", "8 of 8")]
+    table = side_by_side(rows)
+    assert table.columns.tolist() == ["measure", "bm25", "hybrid", "reviews"]
+    assert table.values.tolist() == [["recall@5", "0.5", "0.6", "8 of 8"],
+                                     ["recall@9", "0.7", "–", "bm25: 8 of 8; hybrid: 0 of 8"],
+                                     ["wss", "0.1", "–", "8 of 8"]]
+    assert side_by_side([]).empty

@@ -22,8 +22,9 @@ class TinyParameters(Parameters):
     break_at: int = Field(-1, description="Number that fails.", json_schema_extra={"decides_result": False})
 
 
+EXPERIMENT = Experiment("tiny", "Sum squares.", TinyParameters, tables=("squares",), module="tiny")
 if "tiny" not in EXPERIMENTS:
-    register(Experiment("tiny", "Sum squares.", TinyParameters, tables=("squares",), module="tiny"))
+    register(EXPERIMENT)
 
 
 def identities(parameters: TinyParameters, dataset: None) -> dict[str, str]:

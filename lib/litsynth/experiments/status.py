@@ -49,17 +49,17 @@ def _summary(states: Mapping[str, str]) -> str:
 
 
 def _result_list(results: Mapping[str, Mapping[str, Any]], states: Mapping[str, str]) -> str:
-    header = ["result", "data set", "data", "code", "items", "finished", "run", "commit"]
+    header = ["result", "data", "code", "items", "finished", "run"]
     rows = []
     for name, facts in results.items():
         data, code = facts["dataset"] or {}, facts["code"]
-        commit = (code.get("commit") or "no commit")[:12] + (" with changes" if code.get("dirty") else "")
+        commit = (code.get("commit") or "no commit")[:7] + (" with changes" if code.get("dirty") else "")
         marks = ["synthetic" if facts["synthetic"] else "real"]
         marks += ["label-informed"] if facts["uses_gold"] else []
         marks += ["weak demonstration model"] if facts.get("facts", {}).get("weak_model") else []
         named = f"{data.get('name', 'none')} {data.get('checksum', '')[:12]}".strip()
-        rows.append([name, named, ", ".join(marks), Ready(states[name]), facts["items"], str(facts["ended"])[:10],
-                     facts["id"], commit])
+        rows.append([name, f"{named}: {', '.join(marks)}", Ready(f"{states[name]}, commit {escaped(commit)}"),
+                     facts["items"], str(facts["ended"])[:10], facts["id"]])
     return markdown_table(header, rows)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from litsynth.experiments.estimates import shown
+from litsynth.experiments.estimates import shown, side_by_side
 from litsynth.experiments.store import Run
 
 METRIC_WORDS = {
@@ -33,28 +33,19 @@ class PlainText:
 
 
 def reading_table(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return a row a system and metric: each mode's macro mean with interval, and how many reviews are in the means."""
-    rows = []
-    for (system, metric), part in summary.groupby(["system", "metric"], sort=True):
-        row: dict[str, Any] = {"system": system, "metric": METRIC_WORDS[str(metric)]}
-        row |= {f"{line.mode} (95 % interval)": shown(line.value, line.low, line.high) for line in part.itertuples()}
-        row["reviews"] = _in_the_mean(part)
-        rows.append(row)
-    return pd.DataFrame(rows)
+    """Return the macro means of both orders side by side, a row a system and metric, and the reviews in them."""
+    return side_by_side(
+        ({"system": row.system, "metric": METRIC_WORDS[row.metric]}, row.mode, shown(row.value, row.low, row.high),
+         _in_the_mean(row)) for row in summary.sort_values(["system", "metric"], kind="stable").itertuples())
 
 
-def _in_the_mean(part: pd.DataFrame) -> str:
-    """Say how many of the reviews are in the means, where the others went, and what unparsed ones would change."""
-    said = []
-    for line in part.itertuples():
-        missing = [f"{count} {name}" for name, count in (("undefined", line.undefined), ("unparsed", line.unparsed),
-                                                         ("failed", line.failed)) if count]
-        zero = f"; {line.unparsed_as_zero:.3f} with unparsed as 0" if line.unparsed and (
-            line.unparsed_as_zero == line.unparsed_as_zero) else ""
-        said.append(f"{line.n} of {line.asked}" + (f" ({', '.join(missing)}{zero})" if missing else ""))
-    if len(set(said)) == 1:
-        return said[0]
-    return "; ".join(f"{mode}: {words}" for mode, words in zip(part["mode"], said, strict=True))
+def _in_the_mean(row: Any) -> str:
+    """Say how many of the reviews asked are in a mean, where the others went, and what unparsed ones would change."""
+    missing = [f"{count} {name}" for name, count in (("undefined", row.undefined), ("unparsed", row.unparsed),
+                                                     ("failed", row.failed)) if count]
+    known = row.unparsed and row.unparsed_as_zero == row.unparsed_as_zero
+    zero = f"; {row.unparsed_as_zero:.3f} with unparsed as 0" if known else ""
+    return f"{row.n} of {row.asked}" + (f" ({', '.join(missing)}{zero})" if missing else "")
 
 
 def difference_table(differences: pd.DataFrame) -> pd.DataFrame:

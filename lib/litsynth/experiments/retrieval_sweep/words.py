@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from litsynth.experiments.estimates import shown
+from litsynth.experiments.estimates import shown, side_by_side
 from litsynth.experiments.store import Run
 
 _SHOWN = ("recall", "ndcg", "precision", "average_precision", "wss95", "wss95_screened", "rank_of_last")
@@ -61,15 +61,11 @@ def verdict_of(manifest: Mapping[str, Any], standing: pd.DataFrame, table: pd.Da
 
 
 def reading_table(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return every macro mean as one row, with its interval and the reviews in it."""
-    rows = []
-    for row in summary.itertuples():
-        name = f"{row.measure}@{row.depth}" if row.depth else row.measure
-        digits = 0 if row.measure == "rank_of_last" else 3
-        rows.append({"retriever": row.retriever, "measure": name,
-                     "mean (95 % interval)": shown(row.value, row.low, row.high, digits=digits),
-                     "reviews": f"{row.n} of {row.reviews}"})
-    return pd.DataFrame(rows)
+    """Return the macro means of all retrievers side by side, a row a measure and depth."""
+    return side_by_side(
+        ({"measure": f"{row.measure}@{row.depth}" if row.depth else row.measure}, row.retriever,
+         shown(row.value, row.low, row.high, digits=0 if row.measure == "rank_of_last" else 3),
+         f"{row.n} of {row.reviews}") for row in summary.itertuples())
 
 
 def _negative(value: float | None) -> float | None:

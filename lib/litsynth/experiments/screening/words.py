@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from litsynth.experiments.estimates import shown
+from litsynth.experiments.estimates import shown, side_by_side
 from litsynth.experiments.screening.screening import DESIGNS, TRAINED
 
 _NAMES = {"recall": "recall", "wss95": "work saved at 95 % recall", "average_precision": "average precision"}
@@ -43,13 +43,13 @@ def _against(row: Any) -> str:
 
 
 def reading_table(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return every macro mean as one row for reading; the curve is left to the picture."""
+    """Return the macro means of all orders side by side, a row a design and measure; the curve is left to the picture.
+    """
     part = summary[summary["measure"] != "curve"]
-    return pd.DataFrame([{
-        "design": DESIGNS[row.design], "order": row.ranker,
-        "measure": _NAMES[row.measure] + (f", {row.workload:.0%} read" if row.workload else ""),
-        "mean (95 % interval)": shown(row.value, row.low, row.high), "reviews": f"{row.n} of {row.reviews}",
-    } for row in part.itertuples()])
+    return side_by_side(
+        ({"design": DESIGNS[row.design],
+          "measure": _NAMES[row.measure] + (f", {row.workload:.0%} read" if row.workload else "")},
+         row.ranker, shown(row.value, row.low, row.high), f"{row.n} of {row.reviews}") for row in part.itertuples())
 
 
 def operating_reading(operating: pd.DataFrame) -> pd.DataFrame:

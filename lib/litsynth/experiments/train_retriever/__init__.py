@@ -11,9 +11,10 @@ from litsynth.experiments.train_retriever.tables import (
     study_table,
     summarise,
 )
-from litsynth.experiments.train_retriever.words import reading_table, verdict, verdict_of
+from litsynth.experiments.train_retriever.words import guard_reading, reading_table, verdict, verdict_of
 
 __all__ = [
-    "before_and_after", "change_table", "differences", "guard_table", "identities", "losses", "measure_table",
-    "reading_table", "search", "step_table", "study_table", "summarise", "train", "verdict", "verdict_of",
+    "before_and_after", "change_table", "differences", "guard_reading", "guard_table", "identities",
+    "losses", "measure_table", "reading_table", "search", "step_table", "study_table", "summarise", "train",
+    "verdict", "verdict_of",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from litsynth.experiments.estimates import shown
+from litsynth.experiments.estimates import shown, side_by_side
 
 _NAMES = {"recall": "recall", "ndcg": "nDCG", "average_precision": "average precision",
           "wss95_screened": "work saved at 95 % recall"}
@@ -44,8 +44,22 @@ def verdict_of(facts: Mapping[str, Any], differences: pd.DataFrame) -> str:
 
 
 def reading_table(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return every macro mean as one row for reading."""
-    return pd.DataFrame([{
-        "encoder": row.encoder, "measure": _NAMES[row.measure] + (f"@{row.depth}" if row.depth else ""),
-        "mean (95 % interval)": shown(row.value, row.low, row.high), "reviews": f"{row.n} of {row.reviews}",
-    } for row in summary.itertuples()])
+    """Return the macro means of all encoders side by side, a row a measure."""
+    return side_by_side(
+        ({"measure": _NAMES[row.measure] + (f"@{row.depth}" if row.depth else "")}, row.encoder,
+         shown(row.value, row.low, row.high), f"{row.n} of {row.reviews}") for row in summary.itertuples())
+
+
+_GUARD_WORDS = {
+    "reviews": "train reviews", "reviews_without_links": "of them without links", "links": "links of train reviews",
+    "kept_links": "links kept", "removed_links": "links removed: a test review links to the article too",
+    "removed_articles": "articles removed for that reason", "articles": "articles left to train on",
+    "forbidden_articles": "articles that test reviews link to", "pairs": "pairs", "pairs_used": "pairs used",
+    "pairs_alone": "pairs left out: alone in their batch", "steps": "steps"}
+
+
+def guard_reading(guard: pd.DataFrame) -> pd.DataFrame:
+    """Return what the leakage guard saw and removed for reading, a column a training."""
+    names = [name for name in guard.columns if name != "encoder"]
+    return pd.DataFrame([{"what": _GUARD_WORDS.get(name, name.replace("_", " ")),
+                          **dict(zip(guard["encoder"], map(str, guard[name]), strict=True))} for name in names])
