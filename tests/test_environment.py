@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -68,11 +69,7 @@ TOOLS = {
     "ipykernel": "the kernel that the notebooks run in",
     "nbclient": "papermill executes notebooks with it; tests do so directly",
     "nbformat": "papermill reads and writes notebooks with it; tests do so directly",
-    "ir-measures": "the reference that the tests hold the retrieval measures against",
-    "krippendorff": "the reference that the tests hold Krippendorff's alpha against",
 }
-# Declared without any use so far: to be used or taken out, and then from this list as well.
-UNUSED = ("great-tables", "nh3", "rapidfuzz")
 
 
 def _runtime_dependencies() -> list[str]:
@@ -93,17 +90,22 @@ def _imported_distributions() -> frozenset[str]:
     return frozenset(canonicalize_name(name) for module in modules for name in providers.get(module, [module]))
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=pytest.mark.xfail(reason="declared and not used", strict=True)) if name in UNUSED else name
-    for name in _runtime_dependencies()])
+@pytest.mark.parametrize("name", _runtime_dependencies())
 def test_each_runtime_dependency_is_used(name):
     used = name in _imported_distributions()
     assert used or name in TOOLS, f"{name} is declared in pyproject.toml and no module under lib/ imports it"
     assert not (used and name in TOOLS), f"{name} is imported and needs no reason among the tools"
 
 
+def test_each_imported_distribution_is_declared():
+    """What comes only through another package can leave with it."""
+    standard = {canonicalize_name(name) for name in sys.stdlib_module_names}
+    undeclared = _imported_distributions() - standard - {*_runtime_dependencies(), "litsynth"}
+    assert not undeclared, f"imported under lib/ and not declared in pyproject.toml: {', '.join(sorted(undeclared))}"
+
+
 def test_no_reason_outlives_its_dependency():
-    assert {*TOOLS, *UNUSED} <= set(_runtime_dependencies())
+    assert set(TOOLS) <= set(_runtime_dependencies())
 
 
 def test_no_committed_setting_names_a_package_host():

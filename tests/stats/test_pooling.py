@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import curve_fit
 
 from litsynth.errors import DataError, ParameterError
+from litsynth.stats import pooling
 from litsynth.stats.pooling import between_study_variance, pool_effects
 
 # Thirteen trials of the BCG vaccine (Colditz et al. 1994, JAMA 271:698; `dat.bcg` of metafor):
@@ -139,3 +140,17 @@ def test_order_of_studies_does_not_matter_and_the_mean_lies_among_them(rows, met
     assert again.effect.value == pytest.approx(pooled.effect.value, rel=1e-6, abs=1e-9)
     assert min(effects) - 1e-9 <= pooled.effect.value <= max(effects) + 1e-9
     assert pooled.tau2 is None or pooled.tau2 >= 0
+
+
+def test_restricted_likelihood_is_at_its_maximum_also_for_variances_of_very_different_size():
+    # The maximum is looked for here on a fine grid of its own, not by scoring.
+    rng = np.random.default_rng(11)
+    for _ in range(400):
+        k = int(rng.integers(2, 12))
+        v = 10 ** rng.uniform(-4, 0, k)
+        y = rng.normal(0, np.sqrt(v + rng.choice([0.0, 0.02, 0.5])))
+        found = pooling.between_study_variance(y, v, "REML")
+        at = pooling._restricted_likelihood(y, v, found)
+        grid = np.concatenate([[0.0], np.geomspace(max(found, 1e-6) / 1.3, max(found, 1e-6) * 1.3, 200)])
+        near = grid[1:] if found > 0 else grid
+        assert max(pooling._restricted_likelihood(y, v, value) for value in near) <= at + 1e-9

@@ -170,7 +170,11 @@ def _paule_mandel(y: np.ndarray, v: np.ndarray) -> float:
 
 
 def _reml(y: np.ndarray, v: np.ndarray) -> float:
-    """Maximise the restricted likelihood by Fisher scoring (Viechtbauer 2005), started at DerSimonian & Laird."""
+    """Maximise the restricted likelihood by Fisher scoring (Viechtbauer 2005), started at DerSimonian & Laird.
+
+    A step that would lower the likelihood is halved until it does not: with variances of very different size whole
+    steps can go to and fro over the maximum for ever.
+    """
     tau2 = _dersimonian_laird(y, v)
     for _ in range(_MOST_STEPS):
         w = 1.0 / (v + tau2)
@@ -178,13 +182,22 @@ def _reml(y: np.ndarray, v: np.ndarray) -> float:
         mean = np.sum(w * y) / total
         information = np.sum(w**2) - 2 * np.sum(w**3) / total + (np.sum(w**2) / total) ** 2
         score = np.sum(w**2 * (y - mean) ** 2) - np.sum(w) + np.sum(w**2) / total
-        step = float(score / information)
+        step, near = float(score / information), _PRECISE * max(1.0, tau2)
+        here = _restricted_likelihood(y, v, tau2)
+        while abs(step) > near and _restricted_likelihood(y, v, max(0.0, tau2 + step)) < here:
+            step /= 2
         new = max(0.0, tau2 + step)
-        if abs(new - tau2) <= _PRECISE * max(1.0, tau2):
+        if abs(new - tau2) <= near:
             return new
         tau2 = new
     raise DataError("the restricted likelihood has no maximum that scoring reaches",
                     expected="effects on a common scale", remedy="use method PM, which always has a solution")
+
+
+def _restricted_likelihood(y: np.ndarray, v: np.ndarray, tau2: float) -> float:
+    """Return the logarithm of the restricted likelihood, without its constant (Viechtbauer 2005, equation 8)."""
+    total = v + tau2
+    return -0.5 * float(np.sum(np.log(total)) + np.log(np.sum(1.0 / total)) + generalised_q(y, v, tau2))
 
 
 def q_profile(y: np.ndarray, v: np.ndarray, confidence: float) -> tuple[float, float]:
