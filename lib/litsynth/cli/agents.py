@@ -7,7 +7,8 @@ from typing import Any
 
 import typer
 
-from litsynth.errors import DataError, ModelError, ParameterError, unknown_name
+from litsynth.cli.reviews import chosen_review, say_result, write_files
+from litsynth.errors import DataError, ModelError, unknown_name
 
 TRANSPORTS = ("http", "stdio")
 _DATASET = typer.Option(..., help="A data set's name (see `litsynth data list`) or a folder with one.")
@@ -98,7 +99,7 @@ def _open_server(dataset: str, review_id: int, *, retriever: str, index: Path | 
     from litsynth.systems.agent_tools import build_agent_prompt
 
     data = datasets.load(dataset)
-    review = _review(data, review_id)
+    review = chosen_review(data, review_id)
     opened = open_retriever(retriever, data, index, kind=kind, device=device)
     example = open_tools(data, review, opened, mode=mode, limits=limits)  # says now what would fail at the first call
     tasks = TaskBook(lambda on_call: open_tools(data, review, opened, mode=mode, on_call=on_call, limits=limits), trace,
@@ -147,15 +148,15 @@ def _agent(
                      max_fetch_characters=max_fetch_characters, max_fetches=max_fetches)
     chosen = {"max_steps": max_steps, "answer_tokens": answer_tokens, "protocol": protocol, "seed": seed}
     data = datasets.load(dataset)
-    written = write_agent_review(data, _review(data, review_id), retriever=retriever, profile=model, mode=mode,
+    written = write_agent_review(data, chosen_review(data, review_id), retriever=retriever, profile=model, mode=mode,
                                  index=index, device=device, kind=kind, limits=limits,
                                  options={name: value for name, value in chosen.items() if value is not None})
     failed = written.results["status"] == "failed"
-    _write(output, None if failed else written.report, None if failed else written.results, written.trace)
+    write_files(output, None if failed else written.report, None if failed else written.results, written.trace)
     if failed:
         raise ModelError(f"review {review_id} was not written: {written.results['reason']}",
                          expected="an answer of the model", remedy=f"see {output / 'trace.jsonl'}")
-    _say(output, written.results)
+    say_result(output, written.results)
 
 
 def _agent_prompt(dataset: str = _DATASET, review_id: int = _REVIEW) -> None:
@@ -166,7 +167,7 @@ def _agent_prompt(dataset: str = _DATASET, review_id: int = _REVIEW) -> None:
     from litsynth import datasets
     from litsynth.systems.agent_prompts import build_agent_prompt
 
-    typer.echo(build_agent_prompt(_review(datasets.load(dataset), review_id)))
+    typer.echo(build_agent_prompt(chosen_review(datasets.load(dataset), review_id)))
 
 
 def _agent_result(
@@ -194,50 +195,10 @@ def _agent_result(
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{report} is not readable ({error})", expected="the report in Markdown, UTF-8") from error
     data = datasets.load(dataset)
-    results = review_from_trace(data, _review(data, review_id), ItemLog(trace).items(), text, client=client,
+    results = review_from_trace(data, chosen_review(data, review_id), ItemLog(trace).items(), text, client=client,
                                 system=system, model=model)
-    _write(output, text, results, ())
-    _say(output, results)
-
-
-def _review(data: Any, review_id: int) -> Any:
-    if review_id not in data.reviews:
-        known = sorted(data.reviews, key=lambda number: (abs(number - review_id), number))[:10]
-        raise ParameterError(f"{data.name} has no review {review_id}",
-                             expected=f"one of its {len(data.reviews)} reviews"
-                             + (f", the nearest being {', '.join(map(str, sorted(known)))}" if known else ""),
-                             remedy="choose one of them, or another data set")
-    return data.reviews[review_id]
-
-
-def _write(output: Path, report: str | None, results: dict[str, Any] | None, trace: Any) -> None:
-    """Write the files, each whole; an older results.json leaves first, so that it never stands beside a new report."""
-    from litsynth.files import dumps, write_json, write_text
-
-    try:
-        (output / "results.json").unlink(missing_ok=True)
-        if trace:
-            write_text(output / "trace.jsonl", "".join(f"{dumps(step)}\n" for step in trace))
-        if report is not None:
-            write_text(output / "report.md", report)
-        if results is not None:
-            write_json(output / "results.json", results)
-    except OSError as error:
-        raise DataError(f"{output} could not be written ({error})", expected="a folder with room left",
-                        remedy="choose another --output") from error
-
-
-def _say(output: Path, results: dict[str, Any]) -> None:
-    if results["weak_model"]:
-        typer.echo("a weak demonstration model: its scores show the machinery, not what models can do", err=True)
-    if results["uses_gold"]:
-        typer.echo("oracle order: label-informed, a diagnosis and no performance", err=True)
-    if results["status"] != "scored":
-        typer.echo(f"error: {results['status']}: {results['reason']} ({output / 'report.md'})", err=True)
-        raise typer.Exit(1)
-    unmatched = len(results["unmatched_included_article_ids"]) + len(results["unmatched_included_entries"])
-    included, shown = len(results["included_article_ids"]), len(results["retrieved_article_ids"])
-    typer.echo(f"{included} of {shown} articles shown included, {unmatched} unmatched entries: {output}")
+    write_files(output, text, results)
+    say_result(output, results)
 
 
 def register(app: typer.Typer) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import typer
 
-from litsynth.errors import DataError, ModelError, ParameterError, unknown_name
+from litsynth.cli.reviews import chosen_review, say_result, write_files
+from litsynth.errors import ModelError, ParameterError, unknown_name
 
 _SYSTEMS = ("one_pass", "screening", "extractive", "screener")
 _WITHOUT_MODEL = ("extractive", "screener")
@@ -58,56 +59,22 @@ def _rag(
     options = {"truncate": truncate, "abstract_characters": abstract_characters, "answer_tokens": answer_tokens,
                "seed": seed}
     data = datasets.load(dataset)
-    report, results = write_review(data, _review(data, review_id), retriever=retriever, top_k=top_k, mode=mode,
+    report, results = write_review(data, chosen_review(data, review_id), retriever=retriever, top_k=top_k, mode=mode,
                                    system=system, profile=model or "default", index=index, device=device,
                                    options=options)
     if results["status"] == "failed":
         raise ModelError(f"review {review_id} was not written: {results['reason']}", expected="an answer of the model",
                          remedy="see the reason; with --truncate what does not fit is cut")
-    _write(output, report, results)
-    _say(output, results)
-    if results["status"] != "scored":
-        raise typer.Exit(1)
+    write_files(output, report, results)
+    _say_cut(results)
+    say_result(output, results)
 
 
-def _review(data: Any, review_id: int) -> Any:
-    if review_id not in data.reviews:
-        known = sorted(data.reviews, key=lambda number: (abs(number - review_id), number))[:10]
-        raise ParameterError(f"{data.name} has no review {review_id}",
-                             expected=f"one of its {len(data.reviews)} reviews"
-                             + (f", the nearest being {', '.join(map(str, sorted(known)))}" if known else ""),
-                             remedy="choose one of them, or another data set")
-    return data.reviews[review_id]
-
-
-def _write(output: Path, report: str, results: dict[str, Any]) -> None:
-    """Write both files, each whole; an older results.json leaves first, so that it never stands beside a new report."""
-    from litsynth.files import write_json, write_text
-
-    try:
-        (output / "results.json").unlink(missing_ok=True)
-        write_text(output / "report.md", report)
-        write_json(output / "results.json", results)
-    except OSError as error:
-        raise DataError(f"{output} could not be written ({error})", expected="a folder with room left",
-                        remedy="choose another --output") from error
-
-
-def _say(output: Path, results: dict[str, Any]) -> None:
+def _say_cut(results: dict[str, Any]) -> None:
     cut = results["truncated"] or {}
     if cut.get("characters_cut") or cut.get("dropped"):
         typer.echo(f"cut to fit: {cut['characters_cut']} characters of {cut['abstracts_cut']} abstracts, "
                    f"{cut['dropped']} candidates not shown", err=True)
-    if results["weak_model"]:
-        typer.echo("a weak demonstration model: its scores show the machinery, not what models can do", err=True)
-    if results["uses_gold"]:
-        typer.echo("oracle order: label-informed, a diagnosis and no performance", err=True)
-    if results["status"] != "scored":
-        typer.echo(f"error: {results['status']}: {results['reason']} ({output / 'report.md'})", err=True)
-        return
-    unmatched = len(results["unmatched_included_article_ids"]) + len(results["unmatched_included_entries"])
-    included, shown = len(results["included_article_ids"]), len(results["retrieved_article_ids"])
-    typer.echo(f"{included} of {shown} candidates included, {unmatched} unmatched entries: {output}")
 
 
 def register(app: typer.Typer) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import typer
 
 from litsynth import datasets
-from litsynth.errors import DataError, ParameterError
+from litsynth.cli.reviews import chosen_review
+from litsynth.errors import DataError
 from litsynth.files import dumps, write_json
 from litsynth.records import Dataset, Ranking, Review
 from litsynth.retrieval import build_index, open_retriever, parts_of, protocol_query
@@ -78,7 +79,7 @@ def _retrieve(
     parts_of(retriever)
     check_depth(top_k)
     data = datasets.load(dataset)
-    review = _review(data, review_id)
+    review = chosen_review(data, review_id)
     opened: Any = open_retriever(retriever, data, index, kind=kind, device=device, batch_size=batch_size, model=model,
                                  revision=revision)
     ranking = opened.search(protocol_query(review), top_k, exclude=review.source_ids)
@@ -93,16 +94,6 @@ def _retrieve(
                             remedy="choose another --output; nothing half-written was left behind") from error
     if result["note"]:
         typer.echo(result["note"], err=True)
-
-
-def _review(data: Dataset, review_id: int) -> Review:
-    if review_id in data.reviews:
-        return data.reviews[review_id]
-    nearest = sorted(data.reviews, key=lambda known: (abs(known - review_id), known))[:10]
-    raise ParameterError(f"{data.name} has no review {review_id}",
-                         expected=f"one of its {len(data.reviews)} reviews" + (
-                             f", the nearest being {', '.join(map(str, sorted(nearest)))}" if nearest else ""),
-                         remedy="choose one of them, or another data set")
 
 
 def _result(data: Dataset, review: Review, retriever: Any, ranking: Ranking, top_k: int, index: Path | None) -> dict:

@@ -113,7 +113,7 @@ pyarrow, and the same content checksum with any).
 | `notes.parquet` | what is known of an article for error analysis; gold, never shown to a system |
 | `papers.parquet`, `facts.parquet`, `questions.parquet` | a question bank in the LitBench shape |
 | `dataset.json` | name, licence, and that this is synthetic |
-| `completions.jsonl` | answers of the embedded model to questions about the sample, which runs for the book replay |
+| `completions.jsonl` | answers of the embedded model about the sample; the runs of the book replay them |
 
 `notes.parquet`: `kind` is `hard_negative` (fails exactly one criterion of review `review_ID`, named in `fails`:
 population, intervention, comparison, outcome, design or date), `near_duplicate` (a conference abstract or a correction
