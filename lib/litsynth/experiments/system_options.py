@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from litsynth.errors import ParameterError, unknown_name
 from litsynth.experiments.coercion import Unreadable, coerce, type_name
+from litsynth.files import dumps
 
 
 def typed_options(spec: str, kind: type, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -20,7 +22,7 @@ def typed_options(spec: str, kind: type, options: Mapping[str, Any]) -> dict[str
     if not dataclasses.is_dataclass(kind):
         return dict(options)
     known = {field.name for field in dataclasses.fields(kind) if field.init}
-    types = typing.get_type_hints(kind)
+    types = _types(spec, kind) if options else {}
     typed = {}
     for name, value in options.items():
         if name not in known:
@@ -33,6 +35,15 @@ def typed_options(spec: str, kind: type, options: Mapping[str, Any]) -> dict[str
     return typed
 
 
+def _types(spec: str, kind: type) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(kind)
+    except Exception as error:  # names that its module does not have, among others
+        raise ParameterError(f"the types of the options of system {spec!r} cannot be read ({error})",
+                             expected="annotations that the class's module can resolve",
+                             remedy="import what the annotations name at the top of the module") from error
+
+
 def known_systems(options: Mapping[str, Any], systems: list[str]) -> None:
     """Refuse options of a system that the run does not have, and systems that are named twice."""
     if len(set(systems)) != len(systems):
@@ -42,8 +53,30 @@ def known_systems(options: Mapping[str, Any], systems: list[str]) -> None:
             raise unknown_name("system in parameter 'options'", name, systems)
 
 
+def with_method(system: Any, spec: str, method: str) -> Any:
+    """Return an opened system; raises `ParameterError` when it lacks the one method that a benchmark calls."""
+    if not callable(getattr(system, method, None)):
+        raise ParameterError(f"system {spec!r} is a {type(system).__name__} without `{method}`",
+                             expected=f"a class with `{method}(task, searcher, llm)`", remedy="name another class")
+    return system
+
+
 def option_values(system: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return every option of an opened system, defaults included; of a class that is no dataclass those given."""
+    """Return every option of an opened system, defaults included; of a class that is no dataclass those given.
+
+    They are part of a run's identity, so what JSON cannot hold raises `ParameterError`; paths become text. Fields that
+    are no option (`init=False`) are left out.
+    """
     if not dataclasses.is_dataclass(system):
         return dict(given)
-    return {field.name: getattr(system, field.name) for field in dataclasses.fields(system)}
+    values = {field.name: getattr(system, field.name) for field in dataclasses.fields(system) if field.init}
+    made = {name: str(value) if isinstance(value, Path) else dict(value) if isinstance(value, Mapping) else value
+            for name, value in values.items()}
+    for name, value in made.items():
+        try:
+            dumps(value)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"option {name!r} of {type(system).__name__} is a {type(value).__name__} ({error})",
+                                 expected="texts, finite numbers, lists and mappings, which a run can record",
+                                 remedy="make it one of these, or a field with init=False") from None
+    return made

@@ -11,7 +11,7 @@ import importlib
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from litsynth.errors import ParameterError, unknown_name
+from litsynth.errors import LitsynthError, ParameterError, unknown_name
 
 _TARGETS: dict[str, dict[str, str]] = {
     "litbench": {
@@ -69,7 +69,14 @@ def open_system(name: str, **options: Any) -> Any:
         if needed:
             raise ParameterError(f"system {name!r} was opened without {', '.join(needed)}",
                                  expected=f"{name} with {', '.join(needed)}", remedy="give what it needs")
-    return system(**options)
+    try:
+        return system(**options)
+    except LitsynthError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ParameterError(f"system {name!r} cannot be opened with the options {sorted(options)} "
+                             f"({type(error).__name__}: {error})", expected="the options that the class takes",
+                             remedy="give what it needs, or mend the class") from error
 
 
 def system_class(name: str) -> Any:
@@ -80,7 +87,7 @@ def system_class(name: str) -> Any:
     module, _, attribute = target.partition(":")
     try:
         return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ParameterError(f"system {name!r} cannot be imported from {target} ({error})",
+    except (Exception, SystemExit) as error:  # whatever somebody's module does while it is imported
+        raise ParameterError(f"system {name!r} cannot be imported from {target} ({type(error).__name__}: {error})",
                              expected="an importable module with that class",
                              remedy="check the spelling and that the module is on the path") from error

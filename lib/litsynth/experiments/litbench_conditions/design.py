@@ -13,7 +13,7 @@ import numpy as np
 from litsynth.conditions import CONDITIONS, Condition, Pools, condition_named
 from litsynth.conditions import grid as published_grid
 from litsynth.errors import ParameterError, unknown_name
-from litsynth.experiments.system_options import known_systems, option_values, typed_options
+from litsynth.experiments.system_options import known_systems, option_values, typed_options, with_method
 from litsynth.llm import Budget, open_model, profiles
 from litsynth.records import Completion, Dataset, Fact, LanguageModel, ModelRequest, Question
 from litsynth.scoring.judges import LexicalJudge, ModelJudge, Panel
@@ -45,7 +45,7 @@ class SystemUnderTest:
     @cached_property
     def system(self) -> Any:
         """The system itself."""
-        return open_system(self.base, **self.options)
+        return with_method(open_system(self.base, **self.options), self.spec, "answer")
 
     @property
     def label(self) -> str:

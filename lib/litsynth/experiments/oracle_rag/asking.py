@@ -12,7 +12,7 @@ from litsynth.experiments.oracle_rag.trained import SIGNALS, check_teachers
 from litsynth.experiments.retrieval_sweep.ranking import retriever_identity
 from litsynth.experiments.store import Run
 from litsynth.experiments.system_names import SystemName, read_name
-from litsynth.experiments.system_options import known_systems, option_values
+from litsynth.experiments.system_options import known_systems, option_values, with_method
 from litsynth.llm import Budget, open_model
 from litsynth.records import Dataset, LanguageModel, Review, Usage
 from litsynth.systems import open_system
@@ -44,7 +44,8 @@ def identities(parameters: Any, dataset: Dataset) -> Mapping[str, Any]:
     if any(name.system == "trained_screener" for name in names):
         check_teachers(dataset, parameters.split)
         made["signals"] = {signal: retriever_identity(signal, "flat") for signal in SIGNALS}
-    own = {name.label: option_values(open_system(name.system, **options[name.label]), options[name.label])
+    own = {name.label: option_values(with_method(open_system(name.system, **options[name.label]), name.label, "review"),
+                                     options[name.label])
            for name in names if name.own}
     return {**made, "own_systems": own} if own else made
 

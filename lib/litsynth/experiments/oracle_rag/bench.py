@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from litsynth.errors import DataError
 from litsynth.experiments.agent_review import WEAK_LIMITS, WEAK_STEPS, open_tools
 from litsynth.experiments.oracle_rag.calibration import Calibration, Calibrator
+from litsynth.experiments.oracle_rag.own_reports import own_report
 from litsynth.experiments.oracle_rag.pools import ranked_candidates, reference_of
 from litsynth.experiments.oracle_rag.reviewing import Reading, item_of, read_report
 from litsynth.experiments.oracle_rag.trained import Teacher
@@ -117,10 +117,12 @@ class Bench:
             return {**base, **item_of(reading, reference, keep_text=False)}
         weak = model is not None and model.weak
         searcher = self.searcher(name, mode, review, weak=weak)
-        report = self.system(name, review, weak=weak).review(review, searcher, model)
+        system = self.system(name, review, weak=weak)
+        report = (own_report(system, name.label, review, searcher, model, mode, data) if name.own
+                  else system.review(review, searcher, model))
         # Reports quote titles, so only those over synthetic articles may go where runs are published.
         keep = data.synthetic and (model is not None or name.own)
-        return {**base, **item_of(read_report(_checked(report, name, review)), reference, keep_text=keep)}
+        return {**base, **item_of(read_report(report), reference, keep_text=keep)}
 
 
 def _limit_names(name: SystemName) -> frozenset[str]:
@@ -129,14 +131,3 @@ def _limit_names(name: SystemName) -> frozenset[str]:
 
 def _but(options: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
     return {key: value for key, value in options.items() if key not in names}
-
-
-def _checked(report: Any, name: SystemName, review: Review) -> Report:
-    """Return what one's own system gave, or say what is wrong with it."""
-    if not isinstance(report, Report):
-        raise DataError(f"system {name.label!r} returned a {type(report).__name__} for review {review.id}",
-                        expected="litsynth.records.Report", remedy="return one from `review`")
-    if report.review_id != review.id:
-        raise DataError(f"system {name.label!r} returned the report of review {report.review_id} for {review.id}",
-                        expected="a report of the review that was asked for", remedy="set `review_id` to the task's ID")
-    return report

@@ -51,15 +51,24 @@ def losses_by_review(run: Run, counts: pd.DataFrame) -> Any:
     for number, (ax, ((system, mode), part)) in enumerate(zip(axes, arms, strict=True)):
         bars = part.assign(label=[f"review {review}" for review in part["review"]],
                            wrong=part["wrongly_added"] + part["unmatched"])
+        numbers = ["kept", "dropped", "not_retrieved", "wrong"]
+        bars = bars.astype(dict.fromkeys(numbers, "float64"))  # a missing count is no number, which a picture asks for
         draw.funnel_bars(ax, bars, scale="number of studies")
         ax.set_title(f"{system}, {mode}", loc="right")
         if number:
             ax.get_legend().remove()
-    words = "; ".join(f"{system}, {mode}: {part['kept'].sum()} of {part['reference'].sum()} kept, "
-                      f"{part['wrongly_added'].sum()} wrongly added" for (system, mode), part in arms)
+    words = "; ".join(f"{system}, {mode}: {_counted(part)}" for (system, mode), part in arms)
     run.save_figure("funnel_by_review", fig, counts, alt=(
         f"Bars for each review of kept, dropped, not retrieved and wrongly added studies. Over all reviews: {words}."))
     return fig
+
+
+def _counted(part: pd.DataFrame) -> str:
+    """Say what was kept and wrongly added in the reviews with a readable list, and how many those are."""
+    read = part[part["kept"].notna()]
+    words = f"{read['kept'].sum()} of {read['reference'].sum()} kept, {read['wrongly_added'].sum()} wrongly added"
+    missing = len(part) - len(read)
+    return words + (f" ({missing} of {len(part)} reviews without a readable list)" if missing else "")
 
 
 def retention_against_recall(run: Run, summary: pd.DataFrame, released: pd.DataFrame) -> Any:

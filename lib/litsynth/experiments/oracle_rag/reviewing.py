@@ -38,12 +38,20 @@ def read_report(report: Report) -> Reading:
     if report.status != "scored":
         return Reading(report, None, report.status, report.reason)
     if report.included_ids is not None:
-        return Reading(report, Selection(tuple(report.included_ids), resolved=True, strict=True), "scored")
+        return Reading(report, _given(report), "scored")
     titles = [{"corpus_id": candidate.corpus_id, "title": candidate.title} for candidate in report.candidates]
     selection = parse_selection(report.text, titles)
     if not selection.resolved:
         return Reading(report, None, "unparsed", "no final list of included articles was recognised in the report")
     return Reading(report, selection, "scored")
+
+
+def _given(report: Report) -> Selection:
+    """Return the selection that a system resolved itself; an ID that is no candidate's is unmatched, as in a text."""
+    shown = {candidate.corpus_id for candidate in report.candidates}
+    given = tuple(dict.fromkeys(report.included_ids or ()))
+    return Selection(tuple(i for i in given if i in shown), tuple(i for i in given if i not in shown), resolved=True,
+                     strict=True)
 
 
 def metrics_of(reading: Reading, reference: Collection[int]) -> dict[str, float | None]:
