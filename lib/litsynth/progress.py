@@ -9,7 +9,21 @@ from typing import TypeVar
 
 from tqdm.auto import tqdm
 
+from litsynth.text import printable
+
 T = TypeVar("T")
+_last_notice: dict[str, float] = {}
+
+
+def notice(text: str, *, about: str, every: float = 10.0) -> None:
+    """Write one line to standard error, beside a bar if there is one, at most one about a thing in `every` seconds.
+
+    Foreign text in it can neither colour nor move nor continue the line.
+    """
+    now = time.monotonic()
+    if now - _last_notice.get(about, -every) >= every:
+        _last_notice[about] = now
+        tqdm.write(" ".join(printable(text).split()), file=sys.stderr)
 
 
 def progress(items: Iterable[T], *, total: int, stage: str) -> Iterator[T]:

@@ -13,8 +13,9 @@ from collections.abc import Callable
 import pytest
 from stub_server import CANARY, Reply, StubServer, answer, ask, error
 
+from litsynth import progress
 from litsynth.errors import ModelError, ParameterError
-from litsynth.llm import Budget, BudgetExceeded, estimate, open_model
+from litsynth.llm import Budget, BudgetExceeded, asking, estimate, open_model
 from litsynth.llm.door import ModelDoor, ReplayMiss
 from litsynth.llm.profiles import Profile
 from litsynth.llm.refusals import EndpointRefused
@@ -278,3 +279,15 @@ def test_open_model_by_profile(stub: StubServer, home: object, monkeypatch: pyte
         open_model("defalt")
     with open_model(Profile("mine", base_url=stub.url, model="m")) as door:
         assert door.complete(ask()).status == "ok"
+
+
+def test_long_waits_are_told_once_and_harmlessly(stub: StubServer, open_door: Opener, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(asking, "LONG_WAIT", 0.0)
+    monkeypatch.setattr(progress, "_last_notice", {})
+    stub.play(error(503, "busy \x1b[31m<now>\nerror: all is lost"))
+    answers = open_door(max_retries=2, max_wait=0.01).complete_many([ask("a"), ask("b")])
+    assert [a.status for a in answers] == ["failed", "failed"]
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "try " in line]
+    assert line.startswith("stub: HTTP 503: busy ")
+    assert line.endswith("; try 2 of 3 in 0 s")
+    assert "\x1b" not in line

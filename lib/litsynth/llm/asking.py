@@ -18,9 +18,11 @@ from litsynth.llm.replies import BEFORE_ANSWER, read_reply
 from litsynth.llm.requests import answer_limit
 from litsynth.llm.spending import Budget, BudgetExceeded, cost_of
 from litsynth.llm.tokens import least_prompt_tokens, prompt_tokens
+from litsynth.progress import notice
 from litsynth.records import Completion, ModelRequest, Usage
 
 _MOST_ADAPTATIONS = 8
+LONG_WAIT = 3.0  # seconds before a further try that are told
 _RAISED = 4  # how many times larger the budget is in the one further try when thinking used it up
 
 
@@ -105,6 +107,7 @@ class Asking:
 
         attempts = Retrying(
             retry=retry_if_exception_type(Transient), wait=self._wait, sleep=self.stop.wait, reraise=True,
+            before_sleep=self._say,
             stop=stop_after_attempt(self.profile.max_retries + 1) | stop_when_event_set(self.stop),
         )
         return attempts(self._send, body)
@@ -117,6 +120,13 @@ class Asking:
         jitter = _JITTER.uniform(0.5, 1.0)
         seconds = asked if asked is not None else self.profile.backoff * 2 ** (state.attempt_number - 1) * jitter
         return min(seconds, self.profile.max_wait)
+
+    def _say(self, state: Any) -> None:
+        """Say what is waited for, where that takes long enough for somebody to wonder."""
+        seconds = state.next_action.sleep
+        if seconds >= LONG_WAIT:
+            notice(f"{self.profile.name}: {state.outcome.exception()}; try {state.attempt_number + 1} of "
+                   f"{self.profile.max_retries + 1} in {seconds:.0f} s", about=self.profile.name)
 
     def _send(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Send one body once and return the reply's JSON, which has a choice."""
