@@ -10,7 +10,7 @@ import pytest
 
 from litsynth.errors import ParameterError
 from litsynth.experiments.judge_concordance.verdicts import content_digest, load_verdicts, locate
-from litsynth.files import write_json, write_parquet
+from litsynth.files import read_json, write_json, write_parquet
 from litsynth.records import Dataset, Fact, Question
 
 ANSWERS = ["The dose was 40 mg a day.", "No difference was seen."]
@@ -84,6 +84,14 @@ def test_the_promoted_run_comes_first_then_the_newest(runs, workspace):
     write_run(runs / "dddddddddddd", started="2026-04-01", words=False)
     assert locate("lexical", DATA).name == "bbbbbbbbbbbb"
     write_json(workspace / "data" / "results" / "bank" / "manifest.json", {"id": "aaaaaaaaaaaa"})
+    assert locate("lexical", DATA).name == "aaaaaaaaaaaa"
+
+
+def test_a_whole_result_comes_before_a_demonstration_models(runs, workspace):
+    for name, weak in (("aaaaaaaaaaaa", None), ("bbbbbbbbbbbb", True)):
+        folder = write_run(runs / name, started=f"2026-0{1 + bool(weak)}-01")
+        write_json(folder / "manifest.json", {**read_json(folder / "manifest.json"), "facts": {"weak_model": weak}})
+        write_json(workspace / "data" / "results" / name / "manifest.json", {"id": name})
     assert locate("lexical", DATA).name == "aaaaaaaaaaaa"
 
 

@@ -28,21 +28,21 @@ def shown(value: float | None, low: float | None = None, high: float | None = No
     return f"{form.format(value)} ({form.format(low)} to {form.format(high)})"
 
 
-def side_by_side(rows: Iterable[tuple[Mapping[str, str], str, str, str]]) -> pd.DataFrame:
+def side_by_side(rows: Iterable[tuple[Mapping[str, str], str, str, str]], *, counted: str = "reviews") -> pd.DataFrame:
     """Return estimates for reading, what is compared side by side: a row for each key, a column for each name.
 
-    `rows` are (key, name, estimate in words, reviews in it), such as ({"measure": "recall@20"}, "bm25", "0.5 (0.4 to
-    0.6)", "8 of 8"). The last column says how many reviews are in the row's means, once where that is the same in all.
+    `rows` are (key, name, estimate in words, how many are in it), such as ({"measure": "recall@20"}, "bm25", "0.5 (0.4
+    to 0.6)", "8 of 8"). The last column, `counted`, has these numbers, once where they are the same in the whole row.
     """
     made: dict[tuple[str, ...], dict[str, str]] = {}
-    counted: dict[tuple[str, ...], dict[str, str]] = {}
-    for key, name, words, reviews in rows:
+    numbers: dict[tuple[str, ...], dict[str, str]] = {}
+    for key, name, words, number in rows:
         place = tuple(key.values())
         made.setdefault(place, dict(key))[name] = words
-        counted.setdefault(place, {})[name] = reviews
+        numbers.setdefault(place, {})[name] = number
     for place, row in made.items():
-        said = counted[place]
+        said = numbers[place]
         same = len(set(said.values())) == 1
-        row["reviews"] = next(iter(said.values())) if same else "; ".join(f"{n}: {words}" for n, words in said.items())
+        row[counted] = next(iter(said.values())) if same else "; ".join(f"{n}: {words}" for n, words in said.items())
     frame = pd.DataFrame(made.values())
-    return frame[[name for name in frame if name != "reviews"] + ["reviews"]].fillna("–") if len(frame) else frame
+    return frame[[name for name in frame if name != counted] + [counted]].fillna("–") if len(frame) else frame

@@ -54,8 +54,8 @@ def locate(source: str, dataset: Dataset | None) -> Path:
     """Return the verdict file, or the directory of the run or promoted result, that `source` names.
 
     `lexical` takes the finished run of litbench_conditions on the data set that is promoted, so that the book's pages
-    belong together, else the newest one; it must have kept its answers. Raises `ParameterError` or
-    `RunError` where there is none, or where it belongs to another data set.
+    belong together, else the newest one, in either case before those of demonstration models; it must have kept its
+    answers. Raises `ParameterError` or `RunError` where there is none, or where it belongs to another data set.
     """
     if source == LEXICAL:
         return _answered_run(_needed(dataset))
@@ -89,7 +89,8 @@ def _answered_run(dataset: Dataset) -> Path:
              if run["experiment"] == SOURCE_EXPERIMENT and run["status"] == "finished"
              and run["dataset"]["checksum"] == dataset.checksum and (run["directory"] / RESPONSES).exists()]
     promoted = {files.read_json(path)["id"] for path in paths.results_dir().glob("*/manifest.json")}
-    for run in [*(run for run in found if run["id"] in promoted), *found]:
+    # Whole results go before a demonstration model's handful of answers; of equals the newest, as they are listed.
+    for run in sorted(found, key=lambda run: (run["id"] not in promoted, bool(run.get("facts", {}).get("weak_model")))):
         return run["directory"]
     raise ParameterError(f"no finished run of {SOURCE_EXPERIMENT} on data set {dataset.name!r} lies on this machine",
                          expected="a run whose answers can be judged",

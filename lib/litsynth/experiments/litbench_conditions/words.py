@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from litsynth.conditions import condition_named
+from litsynth.experiments.estimates import side_by_side
 from litsynth.experiments.litbench_conditions.accuracy import measures_of
 from litsynth.experiments.litbench_conditions.published import published_accuracy, published_contrasts
 from litsynth.experiments.store import Run
@@ -41,13 +42,13 @@ _METRICS = {"semantic": "answer right", "composite": "source and passage right",
 
 
 def reading_table(accuracy: pd.DataFrame) -> pd.DataFrame:
-    """Return accuracy and refusal as a row a system, condition and metric, published rows last; for reading."""
+    """Return accuracy and refusal in percent, a row a system and condition, published rows last; for reading."""
     both = pd.concat([accuracy, published_accuracy(), published_accuracy("composite")], ignore_index=True)
-    return pd.DataFrame([{
-        "system": row.system, "condition": row.condition, "what": _METRICS[row.metric],
-        "percent (95 % interval)": in_percent(row.value, row.low, row.high), "questions": int(row.n),
-        "papers resampled": "" if row.clusters != row.clusters else str(int(row.clusters))}
-        for row in both.itertuples()])
+    return side_by_side((
+        ({"system": row.system, "condition": row.condition}, f"{_METRICS[row.metric]}, %",
+         in_percent(row.value, row.low, row.high),
+         f"{int(row.n):,}" + ("" if row.clusters != row.clusters else f" ({int(row.clusters):,} papers)"))
+        for row in both.itertuples()), counted="questions")
 
 
 def _wide(frame: pd.DataFrame, index: str, column: str, value: str) -> pd.DataFrame:
