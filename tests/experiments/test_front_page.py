@@ -139,3 +139,10 @@ def test_a_caption_is_one_sentence_and_the_numbers_unfold(tmp_path, words, capti
     assert f"<figcaption>&lt;data&gt;. {caption}" in text
     assert (f"<summary>In words</summary>{rest}</details>" in text) == bool(rest)
     assert f'alt="{html.escape(words)}"' in text
+
+
+def test_findings_name_their_data_and_run_and_are_escaped():
+    result = SimpleNamespace(label="<data> (synthetic)", manifest={"experiment": "e", "id": "1a"})
+    text = showing.show_words(result, "First <b>.\n\nSecond.").text
+    assert text == ("<p><strong>&lt;data&gt; (synthetic)</strong>, run <code>e/1a</code></p><p>First &lt;b&gt;.</p>"
+                    "<p>Second.</p>")

@@ -88,6 +88,13 @@ def show_provenance(result: Result) -> Html:
                 f'of {html.escape(str(facts["ended"]))}, {about}.{warning}</p>')
 
 
+def show_words(result: Result, words: str) -> Html:
+    """Show what a result says in sentences, a paragraph a line, with its data set and labels in front and its run."""
+    run = f"{result.manifest['experiment']}/{result.manifest['id']}"
+    lines = "".join(f"<p>{html.escape(line)}</p>" for line in words.splitlines() if line.strip())
+    return Html(f"<p><strong>{html.escape(result.label)}</strong>, run <code>{html.escape(run)}</code></p>{lines}")
+
+
 def show_figure(result: Result, name: str) -> Html:
     """Show a figure of a result with its description; a figure that the run did not make is said to be absent.
 
