@@ -171,12 +171,70 @@ def test_what_the_report_calls_excluded_is_contested_and_left_out_of_the_strict_
     assert (found.strict_ids, found.strict_unmatched_ids) == ((12,), ())
 
 
-def test_corrected_list_supersedes_the_one_before_it_in_the_strict_reading():
-    found = read(
-        "**Final included studies**\n- Corpus ID: 12\n- Corpus ID: 7\n\nThe second is a mistake.\n\n"
-        "**Corrected final included list**\n- Corpus ID: 12\n"
-    )
+@pytest.mark.parametrize("heading", [
+    "**Corrected final included list**", "## Revised list of included studies", "## Final included studies (corrected)",
+    "## Updated final included studies", "## Final list of included studies — amended", "### Corrected list",
+    "Corrected final included studies:",
+])
+def test_a_list_that_calls_itself_corrected_replaces_the_one_before_it(heading):
+    """The report takes its first list back; what the second drops is withdrawn, as an entry would be."""
+    first = "## Final included studies" if heading.startswith("#") else "**Final included studies**"
+    both = f"{first}\n- Corpus ID: 12\n- Corpus ID: 7\n\nThe second is a mistake.\n\n{heading}\n"
+    found = read(f"{both}- Corpus ID: 12\n")
+    assert (found.included_ids, found.strict_ids) == ((12,), (12,))
+    empty = read(f"{both}None.\n")
+    assert (empty.included_ids, empty.resolved) == ((), True)
+
+
+def test_the_released_selections_unite_a_clean_list_with_the_one_before_it():
+    found = read("**Final included studies**\n- Corpus ID: 12\n- Corpus ID: 7\n\n**Clean final included list**\n"
+                 "- Corpus ID: 12\n")
     assert (found.included_ids, found.strict_ids) == ((12, 7), (12,))
+
+
+@pytest.mark.parametrize("heading", ["Included studies from the updated search", "Included cohorts (updated search)"])
+def test_studies_of_an_updated_search_are_a_part_of_the_list(heading):
+    found = read(f"## Included trials\n- Corpus ID: 12\n\n## {heading}\n- Corpus ID: 7\n")
+    assert (found.included_ids, found.strict_ids) == ((12, 7), (12, 7))
+
+
+@pytest.mark.parametrize("written", ["Corpus ID: -7", "Corpus ID: \u22127", "Corpus ID -7", "Corpus ID:-7",
+                                     "corpus_id=-7", "(Corpus ID: -7)", "Corpus ID: `-7`", "ID: -7", "Corpus ID: –7"])
+def test_a_negative_number_is_no_candidates_id(written):
+    """It is explicit, so it is not repaired from the title either; a dash that joins label and number is no minus."""
+    found = read(f"## Included studies\n- Corpus ID: 12\n- {T7}. {written}\n")
+    assert (found.included_ids, found.unmatched_ids, len(found.unmatched_entries)) == ((12,), (), 1)
+
+
+@pytest.mark.parametrize("written", ["Corpus ID-7", "Corpus ID - 7", "Corpus ID – 7", "Corpus ID—7", "Corpus ID: – 7"])
+def test_a_dash_between_label_and_number_is_no_minus(written):
+    assert included(f"## Included studies\n- Study. {written}\n") == (7,)
+
+
+def test_numbers_after_a_negative_one_still_count():
+    found = read("## Included studies\n- Corpus IDs: 12, -99, 7\n- Corpus IDs: -1, -2\n")
+    assert (found.included_ids, found.unmatched_ids) == ((12, 7), ())
+    assert found.unmatched_entries == ("Corpus ID: -99", "Corpus ID: -1", "Corpus ID: -2")
+
+
+def test_negative_and_unreadable_ids_of_a_table_are_unmatched_entries():
+    found = read("## Included studies\n| Study | Corpus ID |\n|---|---|\n| A | -7 |\n| B | 12 |\n| C | n/a |\n"
+                 "| D | -3, 7 |\n| Total | four |\n")
+    assert (found.included_ids, found.unmatched_entries) == ((12, 7), ("A | -7", "C | n/a", "D | -3, 7"))
+    assert read("## Included studies\n| Study | Corpus ID |\n|---|---|\n| None | n/a |\n").unmatched_entries == ()
+
+
+@pytest.mark.parametrize("written", ["Corpus ID: abc", "Corpus ID: ?", "Corpus ID: n/a", "Corpus ID:", "ID: 1e3"])
+def test_a_short_entry_whose_id_cannot_be_read_is_an_unmatched_entry(written):
+    found = read(f"## Included studies\n- Corpus ID: 12\n- A. {written}\n")
+    assert (found.included_ids, len(found.unmatched_entries)) == ((12,), 1)
+
+
+def test_entries_without_a_readable_id_that_are_named_withdrawn_or_notes():
+    found = read(f"## Included studies\n- Corpus ID: 12\n- {T7}. Corpus ID: n/a\n- B. Corpus ID: none, not included\n"
+                 "- Note: Corpus IDs: as supplied\n- C, Trial ID: N1\n")
+    assert (found.included_ids, found.unmatched_entries) == ((12, 7), ())
+    assert found.withdrawn == ("B. Corpus ID: none, not included",)
 
 
 def test_parts_of_one_list_are_joined():

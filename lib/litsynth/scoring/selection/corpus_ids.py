@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _LABEL = re.compile(
     r"(?<![\w])(?:(?:corpus|metasyn|article|document|record|语料库?|文献)[\s_-]{0,3}(?:ids?|identifiers?|numbers?|编号)"
@@ -15,7 +15,9 @@ _FOREIGN = re.compile(
     r"|project|protocol|pmcid)[\s_-]{0,2}[0-9]{0,4}\s?$",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"[\s\"'([{<#]{0,4}([0-9]{1,12})(?![0-9])(?!\.[0-9])(?![A-Za-z_])")
+_NUMBER = re.compile(r"[\s\"'([{<#]{0,4}(-?[0-9]{1,12})(?![0-9])(?!\.[0-9])(?![A-Za-z_])")
+# A label's last dash is a minus sign when digits follow at once and it is not what joins them to the label ("ID-12").
+_MINUS = re.compile(r"(?:[:=#]\s{0,3}[-–—]|\s-)$")
 _THOUSANDS = re.compile(r"[\s\"'([{<]{0,3}([0-9]{1,3}(?:,[0-9]{3}){1,3})(?![0-9])")
 _JOINT = re.compile(r"\s{0,3}(?P<sign>,|;|/|&|\||\band\b|\bor\b|、|,\s{0,2}and\b|)\s{0,3}", re.IGNORECASE)
 # Numbers up to the end of the line or a bracket are a list even behind a singular label; a lone year is not.
@@ -68,7 +70,10 @@ CORRECTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """One explicit ID: its value, where label and number stand, and whether a question mark follows it."""
+    """One explicit ID: its value, where label and number stand, and whether a question mark follows it.
+
+    A negative number is no article's ID, but an explicit one all the same: it names nothing known.
+    """
 
     value: int
     start: int
@@ -88,8 +93,22 @@ def mentions(text: str) -> list[Mention]:
         if head.startswith("id") and _FOREIGN.search(text[max(0, label.start() - 20) : label.start()]):
             continue
         plural = bool(re.search(r"ids|identifiers|numbers|\(s\)", head))
-        found += _numbers_after(text, label.start(), label.end(), plural)
+        numbers = _numbers_after(text, label.start(), label.end(), plural)
+        if numbers and _MINUS.search(label.group(0)) and text[label.end()].isdigit():
+            numbers[0] = replace(numbers[0], value=-numbers[0].value)
+        found += numbers
     return found
+
+
+def lacks_number(text: str) -> bool:
+    """Tell whether a label announces an ID (`Corpus ID: n/a`, `Corpus ID:`) and no ID can be read in the text."""
+    labels = (
+        label
+        for label in _LABEL.finditer(text)
+        if re.search(r"[:=#]", label.group(0))
+        and not (label.group(0)[:2].casefold() == "id" and _FOREIGN.search(text[: label.start()][-20:]))
+    )
+    return any(labels) and not mentions(text)
 
 
 def _numbers_after(text: str, start: int, position: int, plural: bool) -> list[Mention]:

@@ -10,11 +10,13 @@ from litsynth.scoring.selection.corpus_ids import (
     CORRECTION,
     Mention,
     disputes,
+    lacks_number,
     leading_number,
     mentions,
     replaced_ids,
     withdraws,
 )
+from litsynth.scoring.selection.empty import says_nothing_included
 from litsynth.scoring.selection.lines import Line
 from litsynth.scoring.selection.titles import SHORTEST_CHARACTERS, SHORTEST_WORDS, TitleIndex
 
@@ -23,6 +25,7 @@ _ID_COLUMN = re.compile(
     r"|record)[\s_-]*ids?|ids?)\s*(?:\([^()]*\))?",
     re.IGNORECASE,
 )
+_CELL_NUMBER = re.compile(r"(?<![\w.])((?<![^\s,;(\[])-?[0-9]{1,12}|[0-9]{1,12})(?![\w.])")
 _STATUS_COLUMN = re.compile(
     r"(?:decision|status|included\??|include\??|verdict|selection|final decision|eligible\??)", re.IGNORECASE
 )
@@ -149,7 +152,7 @@ def _read_table(rows: Sequence[Line], titles: TitleIndex, entries: Entries, cont
         cell = row.cells[id_column] if id_column is not None and id_column < len(row.cells) else ""
         found = (
             mentions(cell)
-            or [Mention(int(n), 0, 0) for n in re.findall(r"(?<![\w.])[0-9]{1,12}(?![\w.])", cell)]
+            or [Mention(int(n), 0, 0) for n in _CELL_NUMBER.findall(cell)]
             or mentions(row.text)
         )
         verdict = row.cells[status_column] if status_column is not None and status_column < len(row.cells) else ""
@@ -157,11 +160,15 @@ def _read_table(rows: Sequence[Line], titles: TitleIndex, entries: Entries, cont
         if (found or named) and (_NEGATIVE_CELL.fullmatch(verdict.strip()) or withdraws(row.text)):
             entries.withdrawn.append(row.text)
         elif found:
-            entries.add((mention.value for mention in found), disputed=row.number in contested)
+            entries.add((mention.value for mention in found if mention.value >= 0), disputed=row.number in contested)
+            if any(mention.value < 0 for mention in found):
+                entries.unmatched.append(" | ".join(row.cells))
         else:
             entries.add(named, titled=True, disputed=row.number in contested)
-            if not named and id_column is None and not entries.ids and _substantial(row.text):
-                entries.unmatched.append(max(row.cells, key=len))
+            unreadable = bool(re.search(r"\w", cell)) and not _NOTE.match(row.cells[0]) and not any(
+                says_nothing_included(other, in_list=True) for other in row.cells if other != cell)
+            if not named and (unreadable or (id_column is None and not entries.ids and _substantial(row.text))):
+                entries.unmatched.append(" | ".join(row.cells) if unreadable else max(row.cells, key=len))
 
 
 def _join_split_labels(lines: Sequence[Line]) -> list[Line]:
@@ -169,7 +176,7 @@ def _join_split_labels(lines: Sequence[Line]) -> list[Line]:
     joined: list[Line] = []
     for line in lines:
         last = joined[-1] if joined else None
-        number_only = line.kind == "text" and re.fullmatch(r"[0-9]{1,12}[.,;]?", line.text)
+        number_only = line.kind == "text" and re.fullmatch(r"-?[0-9]{1,12}[.,;]?", line.text)
         if (
             last is not None
             and number_only
@@ -239,6 +246,8 @@ def _read_blocks(
         disputed = block.lines[0].number in contested
         if _read_block(block, titles, bare, entries, disputed=disputed):
             groups_with_articles.add(block.group)
+        elif block.is_item and not disputed and lacks_number(block.text) and not _NOTE.match(block.text):
+            (entries.withdrawn if withdraws(block.text) else entries.unmatched).append(block.text)
         elif block.is_item and not disputed and _substantial(block.lines[0].text):
             nameless.append((block.group, block.lines[0].text))
     only_titles = not entries.ids and not entries.titled
@@ -259,6 +268,9 @@ def _read_block(block: _Block, titles: TitleIndex, bare: Collection[int], entrie
     for named in found:
         if named.withdrawn:
             entries.withdrawn.append(named.text)
+        elif named.value < 0:
+            whole = " ".join(named.text.split())
+            entries.unmatched.append(whole if len(found) == 1 else f"Corpus ID: {named.value}")
         else:
             entries.add([named.value], disputed=disputed or named.disputed)
     if found or mentions(block.text):

@@ -49,7 +49,16 @@ _PLAIN_EXCLUSION = re.compile(
     r"(?:(?:all|list of|table of|the|other|studies|records?|articles|candidates|trials|papers)\s){0,3}"
     r"(?:exclu(?:ded|sions?|idos?|idas?|s)|ineligible|rejected|why|reasons?|ausgeschlossene[nrs]?)\b|排除|剔除"
 )
-_CORRECTED = re.compile(r"\b(?:correct(?:ed)?|clean(?:ed)?|revised|updated|amended|most defensible|actual|valid)\b")
+_CORRECTED = re.compile(
+    r"\b(?:correct(?:ed)?|clean(?:ed)?|revised"
+    r"|updated(?! (?:literature|database|search|review))|amended|most defensible|actual|valid)\b"
+)
+_REPLACES = re.compile(
+    r"\b(?:corrected|revised|updated|amended)\s(?:[\w-]{1,20}\s){0,3}?(?:stud(?:y|ies)|articles?|papers?|trials?|records?"
+    r"|publications?|reports?|list|set)\b"
+    r"|[(\[–—-]\s?(?:corrected|revised|updated|amended)(?:\s(?:final|version|list|set)){0,3}[)\]]?$"
+)
+_REVISED_LIST = re.compile(r"(?:final )?(?:corrected|revised|updated|amended) (?:final )?(?:list|set)")
 _ONE_STUDY = re.compile(r"(?:study|article|trial|record)\s#?[0-9]{1,3}\b|[-–—]\s(?:included|eligible)$")
 _REASON = re.compile(r"(?:why|reasons?|rationale|basis|important|relevance|absence|lack)\b")
 _NONE = re.compile(r"(?:no|none|zero|0)\b")
@@ -81,6 +90,8 @@ def role_of(text: str) -> Role:
     words = heading_text(text)
     if _EXCLUSION.search(words):
         return "exclusion"
+    if _REVISED_LIST.fullmatch(words):
+        return "final_list"
     included = _INCLUSION.search(words)
     if (
         not included
@@ -115,6 +126,15 @@ def is_plain_exclusion(text: str) -> bool:
 def is_correction(text: str) -> bool:
     """Tell whether a list heading announces the corrected form of a list before it."""
     return bool(_CORRECTED.search(heading_text(text)))
+
+
+def is_replacement(text: str) -> bool:
+    """Tell whether a list heading calls its own list the corrected, revised, updated or amended one.
+
+    Its list replaces those before it; a "clean" or "most defensible" list does not, as the benchmark's released
+    selections read them together with what stands before.
+    """
+    return bool(_REPLACES.search(" ".join(text.casefold()[:1000].split()).strip("#*_`: .")))
 
 
 def closes_list(text: str) -> bool:

@@ -10,7 +10,7 @@ from litsynth.errors import ScoringError
 from litsynth.scoring.selection.corpus_ids import disputes, mentions, withdraws
 from litsynth.scoring.selection.empty import says_nothing_included
 from litsynth.scoring.selection.entries import Entries, read_entries
-from litsynth.scoring.selection.headings import is_correction
+from litsynth.scoring.selection.headings import is_correction, is_replacement
 from litsynth.scoring.selection.lines import Line, read_lines
 from litsynth.scoring.selection.sections import Section, candidate_sections, excluded_line_numbers
 from litsynth.scoring.selection.titles import TitleIndex
@@ -169,8 +169,11 @@ def _with_earlier_parts(
     """Add the list sections that run up to this one without a break, or enclose it.
 
     "Included trials" and "Included cohorts" are parts of one list; before a corrected list, or around a final one, the
-    entries that it does not repeat are disputed.
+    entries that it does not repeat are disputed. A list that calls itself corrected or revised stands alone: what it
+    drops of the list just before it is withdrawn.
     """
+    if is_replacement(section.heading):
+        return _without_replaced(section, entries, sections, index, known)
     merged, current = entries, section
     roles = ("list", "final_list") if is_correction(section.heading) else (section.role,)
     before = [s for s in sections if s.role in roles and s.start < section.start]
@@ -193,6 +196,18 @@ def _with_earlier_parts(
     return merged
 
 
+def _without_replaced(
+    section: Section, entries: Entries, sections: Sequence[Section], index: TitleIndex, known: Collection[int]
+) -> Entries:
+    before = [s for s in sections if s.role in ("list", "final_list") and s.end == section.start]
+    earlier = _section_entries(before[0], index, known) if before else None
+    if earlier is not None:
+        named = {*entries.ids, *entries.titled}
+        dropped = dict.fromkeys(i for i in (*earlier.ids, *earlier.titled) if i not in named)
+        entries.withdrawn += [f"Corpus ID: {identifier} (not in {section.heading})" for identifier in dropped]
+    return entries
+
+
 def _empty_statement(lines: Iterable[Line]) -> str:
     return next(
         (
@@ -212,7 +227,7 @@ def _from_whole(lines: Sequence[Line], index: TitleIndex, order: Sequence[int], 
         if line.number in skipped or line.quoted or not line.text or withdraws(line.text) or disputes(line.text):
             continue
         found = mentions(line.text)
-        entries.add(mention.value for mention in found)
+        entries.add(mention.value for mention in found if mention.value >= 0)
         entries.add([] if found else index.find(line.marked), titled=True)
     if not (entries.ids or entries.titled):
         return Selection()

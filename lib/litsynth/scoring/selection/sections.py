@@ -12,6 +12,7 @@ from litsynth.scoring.selection.headings import (
     closes_list,
     heading_text,
     is_plain_exclusion,
+    is_replacement,
     is_sentence,
     role_of,
 )
@@ -138,13 +139,14 @@ def _ends(head: _Head, other: _Head) -> bool:
 def candidate_sections(lines: Sequence[Line]) -> list[Section]:
     """Return the sections that may hold the list, the likeliest first.
 
-    By wording; among equals headings before plain labels, and later ones before earlier ones.
+    By wording; among equals headings (and labels of a corrected list) before other plain labels, and later ones before
+    earlier ones.
     """
     heads = find_heads(lines)
     by_index = {head.index: head for head in heads}
     ordered = sorted(
         (h for h in heads if _STRENGTH[h.role] and not mentions(h.text)),
-        key=lambda h: (-_STRENGTH[h.role], h.level == LABEL_LEVEL, -h.index),
+        key=lambda h: (-_STRENGTH[h.role], h.level == LABEL_LEVEL and not is_replacement(h.text), -h.index),
     )
     return [_section(lines, head, by_index) for head in ordered[:_MOST_SECTIONS]]
 

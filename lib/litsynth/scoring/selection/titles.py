@@ -25,6 +25,8 @@ _AFTER_DASH = re.compile(
     re.IGNORECASE,
 )
 
+_AFTER_ID_LABEL = re.compile(r"[\s.,;:]{1,4}corpus[\s_-]?ids?\b", re.IGNORECASE)  # a label whose ID cannot be read
+
 
 class TitleIndex:
     """Candidate titles that are specific enough to name an article, found by their first words.
@@ -80,5 +82,9 @@ def _bounded(text: str, start: int, end: int) -> bool:
     before, after = text[max(0, start - 60) : start], text[end : end + 60]
     head, tail = before.rstrip(" .,:;"), after.lstrip(" .,;?!")
     opens = not head.strip() or head[-1] in _EDGE or bool(_START_LABEL.search(before))
-    closes = not tail.strip() or tail[0] in _EDGE or bool(_AFTER_DASH.match(after.lstrip(".,;?!")))
+    closes = (
+        not tail.strip()
+        or tail[0] in _EDGE
+        or bool(_AFTER_DASH.match(after.lstrip(".,;?!")) or _AFTER_ID_LABEL.match(after))
+    )
     return opens and closes
