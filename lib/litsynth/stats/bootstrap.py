@@ -100,14 +100,14 @@ def paired_bootstrap(
 ) -> Estimate:
     """Estimate the mean difference a − b of two systems on the same questions.
 
-    Resamples questions, or whole clusters where `clusters` names them; `a` and `b` are in the same order.
+    Resamples units (questions, reviews), or whole clusters where `clusters` names them; `a` and `b` are in one order.
     `details` holds both means.
     """
     a, b = clean_values(a, "a"), clean_values(b, "b")
     same_length(a=a, b=b)
     names: Iterable[Hashable] = range(len(a)) if clusters is None else clusters
     columns, codes, units = _rows(names, differences=a - b, weights=np.ones(len(a)))
-    unit = "questions" if clusters is None else "clusters"
+    unit = "units" if clusters is None else "clusters"
     method = f"paired bootstrap over {unit}, percentile, {resamples} resamples"
     means = {"mean_a": _mean(a), "mean_b": _mean(b)} if len(a) else {}
     return _ratio_estimate(columns, codes, len(units), seed, resamples, confidence, method, details=means)
