@@ -237,6 +237,15 @@ def test_entries_without_a_readable_id_that_are_named_withdrawn_or_notes():
     assert found.withdrawn == ("B. Corpus ID: none, not included",)
 
 
+@pytest.mark.parametrize(("line", "empty"), [
+    ("None was extracted.", False), ("- None were blinded to the outcome.", False), ("None is known.", False),
+    ("None of the candidates could be included.", True), ("None met the criteria.", True),
+    ("None of these articles was considered eligible.", True),
+])
+def test_none_outside_of_a_list_is_about_inclusion_or_says_nothing(line, empty):
+    assert read(f"# Report\n\n## Findings\n\n{line}\n").resolved is empty
+
+
 def test_parts_of_one_list_are_joined():
     found = read("**Included trials**\n- Corpus ID: 12\n\n**Included cohort studies**\n- Corpus ID: 7\n")
     assert (found.included_ids, found.strict_ids) == ((12, 7), (12, 7))

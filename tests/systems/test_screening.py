@@ -167,7 +167,20 @@ def test_answers_without_use_are_asked_again_in_smaller_batches_and_are_no_exclu
     assert report.details["retry"] is False
     sizes = [len(batch_ids(r)) for r in model.requests if r.prompt_version == DECIDE_VERSION]
     assert sizes == [8, 4, 4]
-    assert "No study was included." in report.text
+    assert report.status == "unparsed", "nothing was decided, which is no empty selection"
+    assert "no usable decision on any of 8 candidates" in report.reason
+    titles = [{"corpus_id": c.corpus_id, "title": c.title} for c in report.candidates]
+    assert not parse_selection(report.text, titles).resolved
+
+
+def test_answers_without_use_beside_calls_that_failed_are_asked_again():
+    """No decision at all, and the endpoint is a part of why: the review is asked again, not read as empty."""
+    def decide(request):
+        return Completion("failed", reason="down") if 40 in batch_ids(request) else Completion("unparsed", reason="x")
+
+    report = Screening(top_k=12, batch_size=4).review(REVIEW, searcher(), model_of(decide))
+    assert {d.status for d in report.details["decisions"]} == {"failed", "unparsed"}
+    assert (report.status, report.details["retry"]) == ("failed", True)
 
 
 def test_queries_that_cannot_be_read_leave_the_protocol_and_the_report_says_so():

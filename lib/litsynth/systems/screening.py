@@ -82,8 +82,12 @@ class Screening:
                    "effects": [asdict(effect) for effect in effects], "pooled": [part.as_dict() for part in pooled]}
         whole = Report(task.id, self.name, searcher.mode, text, candidates, query=searcher.query, model=model.name,
                        details=details)
-        if candidates and all(decision.status == "failed" for decision in decisions):
-            return self._ended(whole, account, begin, "failed", account.failures[-1])
+        if candidates and not any(decision.status == "decided" for decision in decisions):
+            # A list made of no decision at all would read as one that nothing was included.
+            if any(decision.status == "failed" for decision in decisions):
+                return self._ended(whole, account, begin, "failed", account.failures[-1])
+            return self._ended(whole, account, begin, "unparsed", f"no usable decision on any of {len(candidates)} "
+                               f"candidates; last: {account.unread[-1] if account.unread else 'all were left out'}")
         return self._ended(whole, account, begin, "scored", "")
 
     def _ended(self, report: Report, account: Account, begin: float, status: Any, reason: str) -> Report:

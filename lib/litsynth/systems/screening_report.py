@@ -21,6 +21,8 @@ FLOW = {
     "with_effect": "included with a usable effect",
 }
 
+UNKNOWN = "The model gave no usable answer on any candidate, so the selection is unknown.\n"
+
 
 def report_of(task: Review, *, queries: Sequence[str], source: str, flow: Mapping[str, int],
               decisions: Sequence[Decision], included: Sequence[Candidate], findings: Mapping[int, str],
@@ -35,7 +37,11 @@ def report_of(task: Review, *, queries: Sequence[str], source: str, flow: Mappin
         "## Criteria applied", "", "No criteria were given. Asked of every candidate, from the protocol's fields:", "",
         *_criteria(task), "", "## Reasons of exclusion", "", *_reasons(decisions), "",
         "## Findings", "", *_findings(included, findings), "", "## Pooled effects", "", *_pooled(effects, pooled), "",
-        report_text.final_list(included)))
+        report_text.final_list(included) if included or not _undecided(decisions) else UNKNOWN))
+
+
+def _undecided(decisions: Sequence[Decision]) -> bool:
+    return bool(decisions) and not any(decision.status == "decided" for decision in decisions)
 
 
 def _criteria(task: Review) -> list[str]:

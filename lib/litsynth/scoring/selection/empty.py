@@ -30,6 +30,12 @@ _NONE_WERE = re.compile(
     r"\bnone (?:of (?:the|these) [\w ,-]{1,80} )?(?:was|were|could be|can be|is|are|met|meets?|qualif\w+"
     r"|satisf\w+|fulfil\w*)\b"
 )
+# Outside of a list "None was extracted" or "None were blinded" is about something else.
+_NONE_FIT = re.compile(
+    r"none (?:of (?:the|these) [\w ,-]{1,80} )?(?:(?:was|were|could be|can be|is|are)\s(?:\w{1,20}\s){0,4}?"
+    r"(?:include[ds]?|eligible|selected|retained|includable|suitable|relevant|admitted|accepted)\b"
+    r"|met\b|meets?\b|qualif\w+|satisf\w+|fulfil\w*)"
+)
 
 
 def says_nothing_included(text: str, *, in_list: bool) -> bool:
@@ -39,4 +45,5 @@ def says_nothing_included(text: str, *, in_list: bool) -> bool:
         return False
     if in_list and _SHORT.fullmatch(words):
         return True
-    return bool(_STATEMENT.search(words) or (in_list and _NONE_WERE.search(words)) or _NONE_WERE.match(words))
+    none_fit = _NONE_WERE.search(words) if in_list else _NONE_FIT.match(words)
+    return bool(_STATEMENT.search(words) or none_fit)
