@@ -56,6 +56,16 @@ def test_titles_of_retrieved_articles_win_over_the_corpus(tmp_path):
     assert record["selection"]["included_ids"] == [102, 103]
 
 
+def test_a_result_of_other_data_is_refused_and_one_of_the_same_data_relabelled_is_scored(tmp_path):
+    """Review and article IDs of another data set mean something else; the name stays when labels are corrected."""
+    data = dataset()
+    other = {**EXAMPLE, "dataset": {"name": "elsewhere", "checksum": "0" * 64}}
+    with pytest.raises(ScoringError, match=f"made from the data set 'elsewhere'.*not from '{data.name}'"):
+        record_of(tmp_path, Evaluator(data, "json"), other)
+    for kept in ({"name": data.name, "checksum": "0" * 64}, {"name": "copy", "checksum": data.checksum}, "a note"):
+        assert record_of(tmp_path, Evaluator(data, "json"), {**EXAMPLE, "dataset": kept})["status"] == "succeeded"
+
+
 def test_record_says_where_it_comes_from(tmp_path):
     import hashlib
 

@@ -81,7 +81,7 @@ def evaluate_review(submission: Submission, evaluator: Evaluator) -> dict[str, A
 
     A selection that cannot be read gives status `failed` and null metrics; a judge that fails gives status
     `failed`, null judge metrics and the ID metrics. Raises `ScoringError` for a review that the data set does not have,
-    and for a report that the evaluator needs and the submission lacks.
+    for a result that says it is from other data, and for a report that the evaluator needs and the submission lacks.
     """
     dataset, review_id = evaluator.dataset, submission.review_id
     if review_id not in dataset.reviews or review_id not in dataset.gold:
@@ -90,6 +90,7 @@ def evaluate_review(submission: Submission, evaluator: Evaluator) -> dict[str, A
             expected="a review of the data set",
             remedy="check review_id and --dataset",
         )
+    _same_data(submission, dataset)
     if evaluator.needs_report and submission.report is None:
         raise ScoringError(
             f"{submission.source} has no report beside it",
@@ -115,6 +116,23 @@ def evaluate_review(submission: Submission, evaluator: Evaluator) -> dict[str, A
         record |= {"status": "failed", "error": _error(error)}
     record["judge_usage"] = session.as_dict()
     return record
+
+
+def _same_data(submission: Submission, dataset: Dataset) -> None:
+    """Refuse a result that says it is from other data: IDs of its reviews and articles mean something else here.
+
+    The same data set with corrected labels has its name still, and is scored.
+    """
+    stated = submission.results.get("dataset")
+    if not isinstance(stated, Mapping) or "checksum" not in stated or "name" not in stated:
+        return
+    if stated["checksum"] != dataset.checksum and stated["name"] != dataset.name:
+        raise ScoringError(
+            f"{submission.source} was made from the data set {stated['name']!r} ({str(stated['checksum'])[:12]}), not "
+            f"from {dataset.name!r} ({dataset.checksum[:12]})",
+            expected="a result of the data set that it is scored against",
+            remedy="give --dataset the data set that it was made from",
+        )
 
 
 def _empty_record(submission: Submission, evaluator: Evaluator) -> dict[str, Any]:

@@ -50,7 +50,9 @@ def learn(pools: Sequence[Pool], signals: Sequence[str], target_recall: float, *
     chosen = usable(pools)
     if len(chosen) < 2:
         raise DataError(f"{len(chosen)} reviews have both included and excluded candidates",
-                        expected="at least two to learn from", remedy="choose a data set with more train reviews")
+                        expected="at least two to learn from",
+                        remedy="raise top_k, so that more candidates are seen, or choose a data set with more train "
+                               "reviews")
     scores, fitted = [], {} if fitted is None else fitted
     for left in range(len(chosen)):
         weights = _fit([pool for place, pool in enumerate(chosen) if place != left], fitted)
