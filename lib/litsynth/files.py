@@ -39,10 +39,17 @@ def atomic_path(target: Path) -> Iterator[Path]:
     except OSError as error:
         if f"{os.sep}.{target.name}." in str(error.filename):
             error.filename, error.filename2 = str(target), None  # people do not know the temporary's name
+        _name_full_disk(error, target)
         raise
     finally:
         if holder is not None:
             shutil.rmtree(holder, ignore_errors=True)
+
+
+def _name_full_disk(error: OSError, path: Path) -> None:
+    """Say which file had no room: a failed write itself, unlike a failed opening, knows no name."""
+    if error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        error.filename = str(path)
 
 
 def _owner(process: int) -> str:
@@ -233,6 +240,7 @@ class ItemLog:
             try:
                 while line:
                     line = line[handle.write(line):]
-            except OSError:
+            except OSError as error:
                 handle.truncate(end)
+                _name_full_disk(error, self.path)
                 raise

@@ -165,3 +165,14 @@ def test_printable_escapes_what_hides_and_keeps_what_reads() -> None:
     # ESC colours, U+202E turns the reading direction round, U+009B is an ESC [ of its own, U+00A0 is a space.
     assert printable("a\x1b[31m\u202eb\x9b\x7f\r\n\tM\u00e9ni\u00e8re\u00a0x") == (
         "a\\u001b[31m\\u202eb\\u009b\\u007f\\r\n\tM\u00e9ni\u00e8re\u00a0x")
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EFBIG])
+def test_a_full_disk_names_the_file_that_had_no_room(tmp_path, code):
+    """A failed write has no file name of its own, only a failed opening has."""
+    with pytest.raises(OSError, match=r"out\.json") as caught, atomic_path(tmp_path / "out.json"):
+        raise OSError(code, "no room")
+    assert caught.value.filename == str(tmp_path / "out.json")
+    with pytest.raises(OSError, match="refused") as other, atomic_path(tmp_path / "out.json"):
+        raise OSError(errno.ECONNREFUSED, "refused")
+    assert other.value.filename is None

@@ -94,6 +94,8 @@ def test_a_key_in_the_place_of_its_variable_is_refused_and_not_repeated(home: Pa
 @pytest.mark.parametrize(("given", "meant"), [
     ("local", "local"), ("default", "default"), ("gpt-5.4-mini", "default:gpt-5.4-mini"),
     ("default:a:1", "default:a:1"),
-    ("defualt", "defualt"), ("locl", "locl"), ("some/model", "default:some/model"), ("x.gguf", "x.gguf")])
+    ("defualt", "defualt"), ("locl", "locl"), ("some/model", "default:some/model"), ("x.gguf", "x.gguf"),
+    ("qwen3:8b", "default:qwen3:8b"), ("vendor/model:free", "default:vendor/model:free"), ("defualt:m", "defualt:m"),
+    (" ", " "), ("", "")])
 def test_a_judge_may_be_named_by_its_model_alone(given, meant):
     assert profile_or_model(given) == meant

@@ -266,8 +266,11 @@ def find_profile(name: str) -> Profile:
 def profile_or_model(name: str) -> str:
     """Return the profile that a name given for a model means: itself, or `default:NAME` for a plain model name.
 
-    A name that is nearly that of a profile is left as it is, so that a misspelt one is refused and not sent.
+    Model names may hold slashes and colons (`qwen3:8b`, `vendor/model:free`). A name, or its part before a colon, that is
+    nearly that of a profile is left as it is, so that a misspelt one is refused and not sent; so is a blank one.
     """
     known = profiles()
-    plain = ":" not in name and not name.endswith(".gguf") and name not in known
-    return f"default:{name}" if plain and not difflib.get_close_matches(name, known, n=1, cutoff=0.6) else name
+    head = name.partition(":")[0]
+    plain = bool(name.strip()) and not name.endswith(".gguf") and not {name, head} & set(known)
+    near = any(difflib.get_close_matches(part, known, n=1, cutoff=0.6) for part in (name, head))
+    return f"default:{name}" if plain and not near else name

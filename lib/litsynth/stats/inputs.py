@@ -20,6 +20,8 @@ def is_missing(value: Any) -> bool:
         return bool(value != value)
     except TypeError:  # pandas' NA refuses to be true or false
         return True
+    except ValueError:  # an array, which is no single value
+        return False
 
 
 def clean_values(values: Iterable[Any], name: str) -> np.ndarray:
@@ -30,13 +32,17 @@ def clean_values(values: Iterable[Any], name: str) -> np.ndarray:
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuf":
         array = values.astype(np.float64)
     else:
-        items = list(values)
+        try:
+            items = list(values)
+        except TypeError:
+            raise DataError(f"{name} is a {type(values).__name__}", expected="a list or column of numbers",
+                            remedy="give all values at once") from None
         for row, value in enumerate(items):
             if is_missing(value) or isinstance(value, str | bytes) or np.ndim(value) != 0:
                 raise _bad_row(name, row, value)
         try:
             array = np.array(items, dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise DataError(f"{name} holds something that is no number ({error})", expected="numbers or booleans",
                             remedy="convert the column before the estimate") from None
     bad = np.flatnonzero(~(np.abs(array) <= LARGEST))
