@@ -266,8 +266,8 @@ def find_profile(name: str) -> Profile:
 def profile_or_model(name: str) -> str:
     """Return the profile that a name given for a model means: itself, or `default:NAME` for a plain model name.
 
-    Model names may hold slashes and colons (`qwen3:8b`, `vendor/model:free`). A name, or its part before a colon, that is
-    nearly that of a profile is left as it is, so that a misspelt one is refused and not sent; so is a blank one.
+    Model names may hold slashes and colons (`qwen3:8b`, `vendor/model:free`). A name, or its part before a colon, that
+    is nearly that of a profile is left as it is, so that a misspelt one is refused and not sent; so is a blank one.
     """
     known = profiles()
     head = name.partition(":")[0]
