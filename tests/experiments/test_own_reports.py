@@ -210,3 +210,27 @@ def test_reviews_without_a_readable_list_can_be_drawn(own):
     run = SimpleNamespace(save_figure=lambda name, figure, data, alt: saved.update(alt=alt))
     figures.losses_by_review(run, counts.astype(dict.fromkeys(columns, "Int64")))
     assert "2 of 6 kept, 4 wrongly added (1 of 2 reviews without a readable list)" in saved["alt"]
+
+
+@pytest.mark.parametrize("value", [np.zeros(2), object(), float("nan"), {1, 2}])
+def test_options_that_no_run_can_record_are_refused(sample, own, value):
+    chosen = get_experiment("oracle_rag").parse({
+        "systems": ["hostile_own:Needy"], "options": {"hostile_own:Needy": {"thing": value}}})
+    with pytest.raises(ParameterError, match="option 'thing' of Needy is a"):
+        oracle.identities(chosen, sample[0])
+
+
+@pytest.mark.parametrize(("raw", "words"), [
+    ({"systems": "agent:local", "options": {"agent:local": {"max_steps": 0}}}, "max_steps = 0"),
+    ({"systems": "screening:local", "options": {"screening:local": {"batch_size": "0"}}}, "batch_size = 0"),
+    ({"systems": "one_pass:local", "options": {"one_pass:local": {"top_k": -1}}}, "top_k = -1"),
+])
+def test_impossible_options_stop_the_run_before_a_model_is_asked(sample, raw, words):
+    with pytest.raises(ParameterError, match=words):
+        oracle.identities(get_experiment("oracle_rag").parse(raw), sample[0])
+
+
+def test_a_release_folder_without_an_import_is_refused(sample, tmp_path):
+    chosen = get_experiment("oracle_rag").parse({"release": str(tmp_path)})
+    with pytest.raises(DataError, match="holds no imported release"):
+        oracle.identities(chosen, sample[0])

@@ -67,9 +67,8 @@ def option_values(system: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     They are part of a run's identity, so what JSON cannot hold raises `ParameterError`; paths become text. Fields that
     are no option (`init=False`) are left out.
     """
-    if not dataclasses.is_dataclass(system):
-        return dict(given)
-    values = {field.name: getattr(system, field.name) for field in dataclasses.fields(system) if field.init}
+    values = {field.name: getattr(system, field.name) for field in dataclasses.fields(system) if field.init} \
+        if dataclasses.is_dataclass(system) else dict(given)
     made = {name: str(value) if isinstance(value, Path) else dict(value) if isinstance(value, Mapping) else value
             for name, value in values.items()}
     for name, value in made.items():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from litsynth.errors import ParameterError
-from litsynth.experiments.oracle_rag.bench import Bench, options_of
+from litsynth.experiments.oracle_rag.bench import Bench, limit_names, options_of
 from litsynth.experiments.oracle_rag.released import release_checksum
 from litsynth.experiments.oracle_rag.trained import SIGNALS, check_teachers
 from litsynth.experiments.retrieval_sweep.ranking import retriever_identity
@@ -41,6 +41,9 @@ def identities(parameters: Any, dataset: Dataset) -> Mapping[str, Any]:
             raise ParameterError(f"options for system {name.label!r}: {', '.join(options[name.label])}",
                                  expected="none: its numbers are chosen on the train reviews",
                                  remedy="leave them out")
+        if name.profile is not None and not name.own:  # so that a wrong value stops the run before a model is asked
+            limits = limit_names(name)
+            open_system(name.system, **{key: value for key, value in options[name.label].items() if key not in limits})
     if any(name.system == "trained_screener" for name in names):
         check_teachers(dataset, parameters.split)
         made["signals"] = {signal: retriever_identity(signal, "flat") for signal in SIGNALS}

@@ -72,7 +72,7 @@ class Bench:
             numbers = self.calibrator.choose(without=review.id) if review and trained else self.calibration
             return numbers.system(chosen.top_k) if numbers else ExtractiveReview(top_k=chosen.top_k)
         given = options_of(chosen, name)
-        return open_system(name.system, **{**self._usual(name, weak), **_but(given, _limit_names(name))})
+        return open_system(name.system, **{**self._usual(name, weak), **_but(given, limit_names(name))})
 
     def _usual(self, name: SystemName, weak: bool) -> dict[str, Any]:
         """Return what the run's own parameters say about a system with a model, or about one's own."""
@@ -100,7 +100,7 @@ class Bench:
         if name.system == "agent":
             given = options_of(self.run.parameters, name)
             limits = {**(WEAK_LIMITS if weak else {}), "max_distinct_articles": top_k,
-                      **{key: given[key] for key in given if key in _limit_names(name)}}
+                      **{key: given[key] for key in given if key in limit_names(name)}}
             return open_tools(data, review, self.retriever, mode=mode, limits=limits)
         if mode == "actual" and (name.system == "screening" or name.own):
             return SearchingCandidates(protocol_query(review), self.retriever, data.corpus, tuple(review.source_ids))
@@ -125,7 +125,8 @@ class Bench:
         return {**base, **item_of(read_report(report), reference, keep_text=keep)}
 
 
-def _limit_names(name: SystemName) -> frozenset[str]:
+def limit_names(name: SystemName) -> frozenset[str]:
+    """Return the options of a system that are limits of its tools; empty but for the agent."""
     return frozenset(field.name for field in dataclasses.fields(ToolLimits)) if name.system == "agent" else frozenset()
 
 

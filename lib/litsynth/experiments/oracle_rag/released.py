@@ -19,7 +19,7 @@ IMPORTED = "metasyn-release"  # under data/results/: what `litsynth import-relea
 COLUMNS = ["configuration", "metric", "value", "low", "high", "n", "published_mean", "published_n", "source"]
 
 
-def release_folder(given: str | None) -> Path | None:
+def release_folder(given: str | Path | None) -> Path | None:
     """Return the folder of an imported release: the given one, else `data/results/metasyn-release`, else None.
 
     Raises `DataError` when the given folder holds no import.
@@ -30,7 +30,7 @@ def release_folder(given: str | None) -> Path | None:
                 return place
     if given:
         raise DataError(f"{given} holds no imported release", expected="a folder with configurations.parquet",
-                        remedy="litsynth import-release FOLDER --output " + given)
+                        remedy=f"litsynth import-release FOLDER --output {given}")
     return None
 
 
@@ -39,14 +39,14 @@ def published_file() -> Path:
     return paths.project_root() / "data" / "published" / PUBLISHED
 
 
-def release_checksum(given: str | None) -> str:
+def release_checksum(given: str | Path | None) -> str:
     """Return what identifies the released numbers that stand beside a run's."""
     folder = release_folder(given)
     found = [published_file(), *([folder / "configurations.parquet"] if folder else [])]
     return sha256_of([sha256_file(path) for path in found if path.is_file()])[:12]
 
 
-def released_table(run: Run | None = None, given: str | None = None) -> pd.DataFrame:
+def released_table(run: Run | None = None, given: str | Path | None = None) -> pd.DataFrame:
     """Return a row a released configuration and ID metric, saved as `released` when a run is given.
 
     value, low, high, n: macro mean and interval of the imported release's reviews; where there is no import, `value` is
