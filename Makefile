@@ -37,7 +37,8 @@ lint: $(STAMP) ## Check style
 
 lab: $(STAMP) ## Open JupyterLab on the notebooks
 	$(BIN)/python -m ipykernel install --prefix $(VENV) --name python3 --display-name "Python 3 (litsynth)" >/dev/null
-	$(BIN)/jupyter lab notebooks
+	$(BIN)/jupyter lab notebooks --LabApp.news_url=None \
+	    --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
 
 bench: $(STAMP) ## Measure speed; REVIEWS=FOLDER and BANK=FOLDER name larger data than the sample
 	$(BIN)/python tests/benchmarks/run_all.py --reviews $(REVIEWS) --bank $(BANK)

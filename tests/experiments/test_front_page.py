@@ -47,10 +47,10 @@ def test_real_data_go_before_synthetic_ones_and_the_difference_is_turned(workspa
     assert "synthetic data" in front_page.show_findings().text
     _promote(workspace, "retrieval_sweep", "z-real", _retrieval(0.6), depths=[5, 10])
     finding = front_page.findings()[0]
-    assert "The best of 2 retrievers, hybrid, puts 60 % (20 to 90)" in finding.text
+    assert "The best of 2 retrievers on these reviews, hybrid, puts 60 % (20 to 90)" in finding.text
     assert "(mean of 7 reviews)" in finding.text
     # bm25 minus hybrid was -0.1 (-0.3 to +0.05), so hybrid leads by the same turned round
-    assert "+0.100 (-0.050 to +0.300) over bm25" in finding.text
+    assert "+10 points (-5 to +30) over bm25" in finding.text
     shown = front_page.show_findings().text
     assert "&lt;b&gt;bank&lt;/b&gt;: real data" in shown
     assert "retrieval_sweep/0123456789ab" in shown
@@ -59,13 +59,15 @@ def test_real_data_go_before_synthetic_ones_and_the_difference_is_turned(workspa
 def test_keeping_tells_denominators_and_systems_without_a_list(workspace):
     row = {"system": "reader", "asked": 10, "low": 0.3, "high": 0.5, "metric": "conditional_retention"}
     summary = [{**row, "mode": "actual", "value": 0.4, "n": 9}, {**row, "mode": "oracle", "value": 0.3, "n": 10},
+               {**row, "metric": "inclusion_precision", "mode": "actual", "value": 0.1, "low": 0.05, "n": 9},
                {**row, "system": "silent", "mode": "actual", "value": None, "n": 0}]
     differences = [{"metric": "inclusion_recall", "kind": "mode", "a": "reader / oracle", "b": "reader / actual",
                     "asked": 10, "n": 9, "value": 0.05, "low": -0.1, "high": 0.2}]
     _promote(workspace, "oracle_rag", "real", {"summary": summary, "differences": differences})
     text = front_page.findings()[1].text
     assert "reader keeps 40 % (30 to 50) of the reference studies that it was shown (9 of 10 reviews)" in text
-    assert "changes by +0.050 (-0.100 to +0.200) (9 of 10 reviews)" in text
+    assert "of what it includes 10 % (5 to 50) belongs there (9 of 10 reviews)" in text, "keeping alone flatters"
+    assert "changes by +5 points (-10 to +20) (9 of 10 reviews)" in text
     assert "silent gave no readable list" in text
 
 
@@ -122,8 +124,8 @@ def test_a_demonstration_model_is_not_on_the_front_page_where_there_is_anything_
         return SimpleNamespace(manifest={"facts": {"weak_model": weak}})
 
     weak, whole = result(True), result(None)
-    assert front_page._without_demonstrations([weak, whole]) == [whole]
-    assert front_page._without_demonstrations([weak]) == [weak]
+    assert showing.without_demonstrations([weak, whole]) == [whole]
+    assert showing.without_demonstrations([weak]) == [weak]
 
 
 @pytest.mark.parametrize(("words", "caption", "rest"), [

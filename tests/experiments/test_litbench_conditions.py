@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -461,9 +462,10 @@ def test_findings_say_numbers_with_denominators_and_what_kind_of_judge(bank):
     cells = litbench.cell_table(stub, items)
     tables = litbench.accuracy(stub, cells), litbench.refusal(stub, cells), litbench.failures(stub, cells)
     words = litbench.findings(stub, *tables)
-    assert words.startswith("extractive. Accuracy goes from ")
+    assert words.startswith("extractive. Credited, in percent: T1 ")
     assert "(n = 4)" in words
-    assert "% of controls" in words
+    assert re.search(r"Declined, in percent: T6 [\d.]+ \([\d.]+ to [\d.]+\) of 8 responses against [\d.]+ \(.*\) of 8 "
+                     r"controls\.", words)
     assert words.endswith("Judged by words alone, not by a model.")
     shown = litbench.reading_table(tables[0])
     assert {"extractive", "Sonnet-5 (published)"} <= set(shown["system"])

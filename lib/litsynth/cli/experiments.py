@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -40,19 +42,35 @@ def run(
     name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Name to promote it under.")] = None,
 ) -> None:
     """Run an experiment's notebook with these parameters; what is finished already is not repeated."""
-    from litsynth.experiments.manifest import shown_path, summary
+    from litsynth.experiments.manifest import summary
     from litsynth.experiments.runner import run_experiment
 
     outcome = run_experiment(experiment, _pairs(parameter), force=force)
     if outcome.executed:
+        for text in _printed(outcome.directory / "notebook.ipynb"):
+            typer.echo(text)
+    if outcome.executed:
         typer.echo(summary(outcome.manifest, outcome.directory))
     else:
         typer.echo(f"{experiment} {outcome.manifest['id']}: finished already on {outcome.manifest['ended']}; "
-                   f"results: {shown_path(outcome.directory)} (--force repeats it)")
+                   f"results: {outcome.directory} (--force repeats it)")
     if outcome.manifest["status"] != "finished":
         raise typer.Exit(1)
     if publish or name:
         promote(str(outcome.directory), name)
+
+
+def _printed(notebook: Path) -> Iterator[str]:
+    """Yield what the executed notebook's cells printed, which is its findings in words, without the run's own lines."""
+    from litsynth.experiments import notebooks
+    from litsynth.text import printable
+
+    for cell in notebooks.read(notebook)["cells"]:
+        for output in cell.get("outputs", ()):
+            if output.get("output_type") == "stream" and output.get("name") == "stdout":
+                text = "".join(output["text"]).strip()
+                if text and "results: " not in text:
+                    yield printable(text)
 
 
 def experiments(

@@ -131,6 +131,7 @@ def _compare(
                        "they lack is in no difference, which is not one over the whole split", err=True)
     if output:
         write_json(output, {"a": str(a), "b": str(b), "seed": seed, "rows": rows})
+    typer.echo(f"{'metric':32s} {'A':>6s} {'B':>6s} {'A − B':>7s} [95 % interval]  reviews in it")
     for row in rows:
         difference = f"{_number(row['difference'], sign=True)} {_interval(row)}  n {row['n']}"
         means = f"{_number(row['mean_a'])} {_number(row['mean_b'])}"

@@ -53,6 +53,9 @@ def _rag(
     if system != "one_pass" and (answer_tokens is not None or truncate != "none"):
         raise ParameterError(f"--answer-tokens or --truncate given for the system {system}", expected="them with "
                              "one_pass alone", remedy="leave them out, or choose --system one_pass")
+    if system in _WITHOUT_MODEL and (abstract_characters is not None or seed):
+        raise ParameterError(f"--abstract-characters or --seed given for the system {system}, which uses neither",
+                             expected="them with one_pass or screening", remedy="leave them out")
     from litsynth import datasets
     from litsynth.experiments.oracle_rag.single import write_review
 

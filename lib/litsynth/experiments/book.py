@@ -16,6 +16,7 @@ from litsynth.experiments.page_checks import faults
 from litsynth.experiments.pages import write_pages
 from litsynth.experiments.pictures import unpack_pictures
 from litsynth.experiments.print_page import write_print_page
+from litsynth.text import printable
 
 _SHOWN = ("book", "data/results", "data/published", "figures", "_config.yml", "_toc.yml")
 _JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"  # the package has no `python -m` entry
@@ -64,9 +65,10 @@ def build_book(*, force: bool = False) -> bool:
 
 
 def _complaints(log: str) -> list[str]:
-    lines = [line for line in log.splitlines() if re.search(r"WARNING|ERROR|Error\b|Traceback", line)
+    plain = "\n".join(map(printable, re.sub(r"\x1b\[[0-9;]*m", "", log).splitlines()))
+    lines = [line for line in plain.splitlines() if re.search(r"WARNING|ERROR|Error\b|Traceback", line)
              and not line.startswith("[IPKernelApp]")]
-    return (lines or log.splitlines())[-15:]
+    return (lines or plain.splitlines())[-15:]
 
 
 def _inputs_digest(root: Path) -> str:

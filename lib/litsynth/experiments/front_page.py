@@ -13,8 +13,7 @@ from typing import Any
 import pandas as pd
 
 from litsynth import files, paths
-from litsynth.experiments.estimates import shown
-from litsynth.experiments.showing import Html, Result, results_of
+from litsynth.experiments.showing import Html, Result, older_code, results_of, without_demonstrations
 
 SYMBOLS: Mapping[str, str] = {"green": "▲", "yellow": "◆", "red": "▽", "white": "", "grey": ""}
 _PAGES = {"retrieval_sweep": "results_retrieval", "oracle_rag": "results_metasyn",
@@ -65,13 +64,20 @@ def _percent(value: float | None, low: float | None = None, high: float | None =
     return f"{100 * value:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
 
 
+def _points(value: float, low: float | None, high: float | None) -> str:
+    """Return a difference of shares in percentage points, such as `+25 points (+12 to +37)`."""
+    if low is None or high is None or low != low or high != high:
+        return f"{100 * value:+.0f} points (no interval)"
+    return f"{100 * value:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
+
+
 def _retrieval_words(result: Result) -> str:
     """Say how much the best retriever finds at the largest depth, how sure its lead is, and what is missed."""
     depth = max(result.manifest["parameters"]["depths"])
     recall = result.table("summary").query("measure == 'recall' and depth == @depth").sort_values(
         ["value", "retriever"], ascending=[False, True], kind="stable")
     best = recall.iloc[0]
-    text = (f"The best of {len(recall)} retrievers, {best['retriever']}, puts "
+    text = (f"The best of {len(recall)} retrievers on these reviews, {best['retriever']}, puts "
             f"{_percent(best['value'], best['low'], best['high'])} of a review's included studies among its first "
             f"{depth} articles (mean of {int(best['n'])} reviews); what is not among them is lost to every "
             "step that follows.")
@@ -80,7 +86,7 @@ def _retrieval_words(result: Result) -> str:
     for row in table[(table["a"] == best["retriever"]) | (table["b"] == best["retriever"])].itertuples():
         flip = row.a != best["retriever"]
         value, low, high = (-row.value, -row.high, -row.low) if flip else (row.value, row.low, row.high)
-        leads.append(f"{shown(value, low, high, signed=True)} over {row.a if flip else row.b}")
+        leads.append(f"{_points(value, low, high)} over {row.a if flip else row.b}")
     return text + (f" Its lead in recall: {'; '.join(leads)}." if leads else "")
 
 
@@ -96,11 +102,16 @@ def _keeping_words(result: Result) -> str:
             continue
         text = (f"{system} keeps {_percent(kept.value, kept.low, kept.high)} of the reference studies that it was "
                 f"shown ({int(kept.n)} of {int(kept.asked)} reviews)")
+        right = cells.get(("actual" if ("actual", "conditional_retention") in cells else "oracle",
+                           "inclusion_precision"))
+        if right is not None and right.value == right.value:
+            text += (f"; of what it includes {_percent(right.value, right.low, right.high)} belongs there "
+                     f"({int(right.n)} of {int(right.asked)} reviews)")
         change = differences[(differences["kind"] == "mode") & (differences["metric"] == "inclusion_recall")
                              & (differences["a"] == f"{system} / oracle")]
         for row in change[change["value"].notna()].itertuples():
-            text += (", and with every reference study put among its candidates, the share that it includes changes by "
-                     f"{shown(row.value, row.low, row.high, signed=True)} ({int(row.n)} of {int(row.asked)} reviews)")
+            text += (". With every reference study put among its candidates, the share of them that it includes "
+                     f"changes by {_points(row.value, row.low, row.high)} ({int(row.n)} of {int(row.asked)} reviews)")
         said.append(text + ".")
     return " ".join(said)
 
@@ -159,13 +170,14 @@ def _origin(result: Result | None) -> str:
     if result is None:
         return ""
     kind = "synthetic data" if result.manifest["synthetic"] else "real data"
+    kind += "; made with older code" if older_code(result.manifest) else ""
     return (f' <span class="origin">[{html.escape(result.label)}: {kind}; run '
             f"<code>{html.escape(result.manifest['experiment'])}/{html.escape(result.manifest['id'])}</code>]</span>")
 
 
 def show_compact_card() -> Html:
     """Show the compact card of every promoted LitBench result: a row a system and fact type, pooled conditions."""
-    results = _without_demonstrations(results_of("litbench_conditions"))
+    results = without_demonstrations(results_of("litbench_conditions"))
     if not results:
         return Html("<p>There is no LitBench result yet.</p>")
     frame = pd.concat([_labelled(result, result.table("domains").query("card == 'compact'"), "domain")
@@ -179,7 +191,7 @@ def show_condition_card() -> Html:
     from litsynth.experiments.litbench_conditions.figures import card_rows
 
     parts = []
-    for place, result in enumerate(_without_demonstrations(results_of("litbench_conditions"))):
+    for place, result in enumerate(without_demonstrations(results_of("litbench_conditions"))):
         rows = card_rows(result.table("accuracy"))
         published = rows["system"].str.endswith("(published)")
         parts.append(_labelled(result, rows[~published]))
@@ -189,13 +201,10 @@ def show_condition_card() -> Html:
         return Html("<p>There is no LitBench result yet.</p>")
     frame = pd.concat(parts, ignore_index=True)
     frame = pd.concat([frame[frame["published"] != True], frame[frame["published"] == True]])  # noqa: E712 - holds null
-    return Html(card_html(frame, "By condition: percent credited with the 95 % interval, and the number of questions. "
-                                 "Published values are from other data and other judges."))
-
-
-def _without_demonstrations(results: list[Result]) -> list[Result]:
-    """Leave out what a demonstration model answered to a handful of questions, where there is anything else."""
-    return [result for result in results if not result.manifest["facts"].get("weak_model")] or results
+    return Html(card_html(frame, "By condition: percent credited (T1–T5) or declined (T6–T7s) with the 95 % interval, "
+                                 "and the number of questions. Own values pool the numbers of candidate papers, N; a "
+                                 "published refusal is at the N in its cell. Published values are from other data and "
+                                 "other judges."))
 
 
 def _labelled(result: Result, frame: pd.DataFrame, detail: str = "") -> pd.DataFrame:
@@ -231,8 +240,10 @@ def _cell(line: Any) -> str:
     known = all(bound is not None and bound == bound for bound in bounds)
     interval = f"<small>{100 * bounds[0]:.0f}–{100 * bounds[1]:.0f}</small>" if known else ""
     count = "not given" if line.questions != line.questions else f"{int(line.questions):,}"
+    papers = getattr(line, "papers", None)
+    at = f"<small>N {int(papers):,}</small>" if papers is not None and papers == papers else ""
     return (f'<td class="band-{kind}"><b>{shown_percent(percent)}</b> <span aria-hidden="true">{SYMBOLS[kind]}</span>'
-            f"{_heard(WORDS[kind])}{interval}<small>n {count}</small></td>")
+            f"{_heard(WORDS[kind])}{interval}<small>n {count}</small>{at}</td>")
 
 
 def _heard(words: str) -> str:

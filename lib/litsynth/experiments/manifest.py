@@ -149,7 +149,7 @@ def summary(facts: Mapping[str, Any], directory: Path) -> str:
     lines.append(f"items: {session['computed']} computed, {session['reused']} reused; "
                  f"{session['seconds']:.1f} s now, {total:.1f} s in {len(facts['sessions'])} session(s)")
     lines.append(f"use: {costs[usage['cost_status']]}")
-    lines.append(f"results: {shown_path(directory)}")
+    lines.append(f"results: {shown_path(directory)} in the workspace")
     return "\n".join(lines)
 
 

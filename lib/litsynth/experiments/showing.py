@@ -19,6 +19,7 @@ import pandas as pd
 from litsynth import files, paths
 from litsynth.errors import RunError
 from litsynth.experiments.pages import promoted_results
+from litsynth.experiments.status import SAME, code_state
 from litsynth.experiments.store import read_table
 
 
@@ -61,6 +62,16 @@ def results_of(experiment: str) -> list[Result]:
     return sorted(found, key=lambda result: (bool(result.manifest["synthetic"]), result.name))
 
 
+def without_demonstrations(results: Sequence[Result]) -> list[Result]:
+    """Leave out what a demonstration model answered to a handful of questions, where there is anything else."""
+    return [result for result in results if not result.manifest["facts"].get("weak_model")] or list(results)
+
+
+def older_code(manifest: Mapping[str, Any]) -> bool:
+    """Return whether the code that decides a result's numbers has changed since it was made."""
+    return code_state(manifest) != SAME
+
+
 def the_result(name: str) -> Result:
     """Return one promoted result by name; raises `RunError` naming those that exist."""
     results = promoted_results()
@@ -83,6 +94,9 @@ def show_provenance(result: Result) -> Html:
         marks.append("A weak demonstration model: its scores show the machinery, not what models can do.")
     if facts["uses_gold"]:
         marks.append("Label-informed: some systems were given candidates ordered by the reference set.")
+    if older_code(facts):
+        commit = str(facts["code"].get("commit") or "unknown")[:7]
+        marks.append(f"Made with older code (commit {commit}): the numbers stand as they were computed.")
     warning = "".join(f" <strong>{html.escape(mark)}</strong>" for mark in marks)
     return Html(f'<p class="provenance">Run <code>{html.escape(facts["experiment"])}/{html.escape(facts["id"])}</code> '
                 f'of {html.escape(str(facts["ended"]))}, {about}.{warning}</p>')

@@ -83,23 +83,31 @@ def condition_card(run: Run, accuracy: pd.DataFrame) -> Any:
     cards.legend(axes[0], ncols=3)
     words = "; ".join(f"{row.system}, {row.condition}: {percent(row.value)}" for row in frame.itertuples())
     run.save_figure("condition_card", fig, frame, alt=(
-        f"Heat map of accuracy in T1 to T5 and refusal in T6 and T7 by system. {words}. Published values are from "
-        "another question bank and other papers and are no measure of the data set used here."))
+        f"Heat map of accuracy in T1 to T5 and refusal in T6 and T7 by system. {words}. Own values pool all "
+        f"numbers of papers, published refusals are at one: {_published_at(frame)}. Published values are from another "
+        "question bank and other papers and are no measure of the data set used here."))
     return fig
+
+
+def _published_at(frame: pd.DataFrame) -> str:
+    known = frame[frame["papers"].notna()]
+    return "; ".join(f"{row.system} {row.condition} at {int(row.papers)}" for row in known.itertuples())
 
 
 def card_rows(accuracy: pd.DataFrame) -> pd.DataFrame:
     """Return one row a system and condition: accuracy, or refusal where the evidence is withheld; published ones too.
 
-    Published refusals stand at the largest number of papers that was published.
+    Published refusals stand at the largest number of papers that was published, in the column `papers`; the other
+    values pool the numbers of papers.
     """
     own = accuracy[[measures_of(row.condition)[0] == row.metric and condition_named(row.condition).control_of is None
                     for row in accuracy.itertuples()]]
     refusals = published_refusals()
     last = refusals.sort_values("n_papers", kind="stable").groupby(["system", "condition"], sort=False).tail(1)
-    last = last.rename(columns={"rate": "value", "of": "n"}).assign(metric="refusal")
-    columns = ["system", "condition", "metric", "value", "low", "high", "n"]
-    made = pd.concat([own[columns], published_accuracy()[columns], last[columns]], ignore_index=True)
+    last = last.rename(columns={"rate": "value", "of": "n", "n_papers": "papers"}).assign(metric="refusal")
+    columns = ["system", "condition", "metric", "value", "low", "high", "n", "papers"]
+    parts = [own.assign(papers=None), published_accuracy().assign(papers=None), last]
+    made = pd.concat([part[columns].astype({"papers": "float64"}) for part in parts], ignore_index=True)
     return made.assign(questions=made["n"].astype(float), state="value")
 
 

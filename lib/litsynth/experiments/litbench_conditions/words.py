@@ -92,7 +92,7 @@ def parts_shown(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def findings(run: Run, accuracy: pd.DataFrame, refusal: pd.DataFrame, failures: pd.DataFrame) -> str:
-    """Say in three sentences a system what its numbers show: how far accuracy goes, refusing, where credit is lost."""
+    """Say in three sentences a system what its numbers show: credit by condition, declining, where credit is lost."""
     return findings_of({"synthetic": run.dataset.synthetic, "parameters": run.parameters.model_dump(mode="json")},
                        accuracy, refusal, failures)
 
@@ -115,17 +115,16 @@ def _ranking(accuracy: pd.DataFrame) -> list[str]:
     part = accuracy[(accuracy["metric"] == "semantic") & accuracy["value"].notna() & ~control]
     if part.empty:
         return []
-    best, worst = part.loc[part["value"].idxmax()], part.loc[part["value"].idxmin()]
-    return [f"Accuracy goes from {in_percent(best['value'], best['low'], best['high'])} % in {best['condition']} "
-            f"(n = {best['n']}) to {in_percent(worst['value'], worst['low'], worst['high'])} % in {worst['condition']} "
-            f"(n = {worst['n']})."]
+    said = [f"{row.condition} {in_percent(row.value, row.low, row.high)} (n = {row.n})" for row in part.itertuples()]
+    return ["Credited, in percent: " + ", ".join(said) + "."]
 
 
 def _refusing(refusal: pd.DataFrame) -> list[str]:
     part = refusal[(refusal["n_papers"] == 0) & refusal["difference_value"].notna()]
-    words = [f"{row.condition} {in_percent(row.rate).split(' (')[0]} % against "
-             f"{in_percent(row.control_rate).split(' (')[0]} % of controls" for row in part.itertuples()]
-    return ["It refuses " + ", ".join(words) + "."] if words else []
+    words = [f"{row.condition} {in_percent(row.rate, row.low, row.high)} of {row.of} responses against "
+             f"{in_percent(row.control_rate, row.control_low, row.control_high)} of {row.control_of} controls"
+             for row in part.itertuples()]
+    return ["Declined, in percent: " + ", ".join(words) + "."] if words else []
 
 
 def _losing(failures: pd.DataFrame) -> list[str]:
@@ -135,4 +134,4 @@ def _losing(failures: pd.DataFrame) -> list[str]:
     if not lost:
         return []
     return [f"Of {lost} answers without credit, {missed} lacked the source among the passages, "
-            f"{int(part['misread'].sum())} had it and were wrong, {int(part['declined'].sum())} had it and declined."]
+            f"{int(part['misread'].sum())} had it all the same, {int(part['declined'].sum())} had it and declined."]

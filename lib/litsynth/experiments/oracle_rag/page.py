@@ -10,7 +10,7 @@ import pandas as pd
 from litsynth.experiments.estimates import shown
 from litsynth.experiments.oracle_rag.released import IMPORTED, published_file, release_folder
 from litsynth.experiments.oracle_rag.words import METRIC_WORDS, verdict
-from litsynth.experiments.showing import Html, Result, show_table
+from litsynth.experiments.showing import Html, Result, show_table, without_demonstrations
 from litsynth.scoring.release_tables import read_published
 
 _SHOWN = ("retrieval_recall", "conditional_retention", "inclusion_recall", "inclusion_precision", "inclusion_f1",
@@ -29,7 +29,7 @@ def findings(results: Sequence[Result]) -> Html:
         return Html("<p>No result of <code>oracle_rag</code> has been promoted yet: <code>litsynth run oracle_rag "
                     "--promote</code> makes one.</p>")
     said = []
-    for result in results:
+    for result in without_demonstrations(results):
         words = verdict(result.table("summary"), result.table("differences"))
         run = html.escape(result.manifest["id"])
         said += [f"<p><strong>{html.escape(setting(result))}</strong>, run <code>{run}</code>: {html.escape(line)}</p>"

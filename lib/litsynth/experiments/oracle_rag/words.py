@@ -79,9 +79,10 @@ def _sentence(system: str, part: pd.DataFrame, differences: pd.DataFrame) -> str
         if kept.value is None or kept.value != kept.value:
             said.append(f"{mode}: no readable list in {recall.asked} reviews")
             continue
+        right = cells[mode, "inclusion_precision"]
         said.append(f"{mode}: {_cell(found)} of the reference studies are among the candidates, {_cell(kept)} of "
-                    f"those are kept; inclusion recall {_cell(recall)}, F1 {_cell(f1)} "
-                    f"({recall.n} of {recall.asked} reviews)")
+                    f"those are kept, and {_cell(right)} of what is included belongs there; inclusion recall "
+                    f"{_cell(recall)}, F1 {_cell(f1)} ({recall.asked} reviews)")
     text = f"{system} — " + "; ".join(said) + "."
     rows = differences[(differences["kind"] == "mode") & (differences["a"] == f"{system} / oracle")
                        & (differences["metric"] == "inclusion_recall")]
@@ -93,7 +94,12 @@ def _sentence(system: str, part: pd.DataFrame, differences: pd.DataFrame) -> str
 
 
 def _cell(row: Any) -> str:
-    return shown(row.value, row.low, row.high, digits=2)
+    """Return a mean with its interval, and how many reviews are in it where that is not all of them."""
+    words = shown(row.value, row.low, row.high, digits=2)
+    if row.n == row.asked:
+        return words
+    number, _, interval = words.removesuffix(")").partition(" (")
+    return f"{number} ({f'{interval}; ' if interval else ''}{row.n} of {row.asked} reviews)"
 
 
 def calibration_table(calibration: dict[str, Any] | None, screener: dict[str, Any] | None) -> pd.DataFrame:

@@ -42,6 +42,8 @@ def verdict(run: Run, standing: pd.DataFrame, table: pd.DataFrame) -> str:
 def verdict_of(manifest: Mapping[str, Any], standing: pd.DataFrame, table: pd.DataFrame) -> str:
     """Say the same from a promoted result's manifest and tables."""
     depth = max(manifest["parameters"]["depths"])
+    if len(standing) == 1:
+        return f"{standing.iloc[0]['retriever']} was the only retriever: there is nothing to compare it with."
     first = standing.iloc[0]
     reviews = int(first["n"])
     lead = table[(table["measure"] == "recall") & (table["depth"] == depth)
@@ -57,7 +59,7 @@ def verdict_of(manifest: Mapping[str, Any], standing: pd.DataFrame, table: pd.Da
     sure = f"; it comes first, alone or tied, in {share:.0%} of bootstrap resamples of the reviews" if known else ""
     return (f"{first['retriever']} finds the largest share of included studies within {depth} "
             f"on {reviews} reviews{sure}. "
-            + ("Its lead in recall: " + "; ".join(parts) + "." if parts else "It was the only retriever."))
+            + "Its lead in recall: " + "; ".join(parts) + ".")
 
 
 def reading_table(summary: pd.DataFrame) -> pd.DataFrame:
