@@ -10,7 +10,8 @@
   function compare(a, b) {
     if (a.number !== null && b.number !== null && a.number !== b.number) { return a.number - b.number; }
     if ((a.number === null) !== (b.number === null)) { return a.number === null ? 1 : -1; }
-    return a.text.localeCompare(b.text);
+    if (a.number !== null) { return a.text.localeCompare(b.text); }
+    return a.text.localeCompare(b.text, "en", { numeric: true });  // ndcg@5 before ndcg@10
   }
   function isMissing(value) { return value.text === "" || value.text === "–"; }
   function sortBy(table, column, header) {
@@ -27,6 +28,14 @@
       })
       .forEach(function (entry) { body.appendChild(entry.row); });
   }
+  /* Lets a long_name_of_a_column break after its underscores. */
+  function breakable(box) {
+    var parts = box.textContent.split("_");
+    box.textContent = parts[0];
+    parts.slice(1).forEach(function (part) {
+      box.append("_", document.createElement("wbr"), part);
+    });
+  }
   function filterField(table) {
     var label = document.createElement("label");
     label.className = "table-filter";
@@ -42,11 +51,20 @@
     label.appendChild(field);
     table.parentNode.insertBefore(label, table);
   }
-  document.addEventListener("DOMContentLoaded", function () {
-    // Whatever scrolls by itself can be reached, and so scrolled, with the keyboard.
-    document.querySelectorAll(".bd-article table, .bd-article figure, .bd-article pre, .card-holder").forEach(function (box) {
-      if (box.scrollWidth > box.clientWidth + 1) { box.tabIndex = 0; }
+  // On paper nothing can be unfolded: what a figure says in words is open there.
+  window.addEventListener("beforeprint", function () {
+    document.querySelectorAll("figcaption details:not([open])").forEach(function (details) {
+      details.open = true;
+      details.setAttribute("data-opened-for-print", "");
     });
+  });
+  window.addEventListener("afterprint", function () {
+    document.querySelectorAll("details[data-opened-for-print]").forEach(function (details) {
+      details.open = false;
+      details.removeAttribute("data-opened-for-print");
+    });
+  });
+  document.addEventListener("DOMContentLoaded", function () {
     document.querySelectorAll("table.sortable, .bd-article table").forEach(function (table) {
       if (!table.tHead || !table.tBodies.length || table.tHead.rows.length !== 1) { return; }
       if (table.classList.contains("report-card") || table.tBodies[0].rows.length < 3) { return; }
@@ -57,11 +75,16 @@
         button.className = "table-sort";
         button.textContent = header.textContent.trim();
         if (!button.textContent) { return; }
+        breakable(button);
         button.addEventListener("click", function () { sortBy(table, column, header); });
         header.textContent = "";
         header.appendChild(button);
       });
       if (table.tBodies[0].rows.length > 8) { filterField(table); }
+    });
+    // Whatever scrolls by itself can be reached, and so scrolled, with the keyboard.
+    document.querySelectorAll(".bd-article table, .bd-article figure, .bd-article pre, .card-holder").forEach(function (box) {
+      if (box.scrollWidth > box.clientWidth + 1) { box.tabIndex = 0; }
     });
   });
 })();

@@ -19,7 +19,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-
 _WORKSPACE = ("_config.yml", "_toc.yml", "book", "notebooks", "data/SOURCES.toml", "data/published", "data/results",
               "figures")
 TABLE = """<!DOCTYPE html><html lang="en"><head><title>t</title><script src="tables.js"></script></head><body>
-<table class="sortable"><thead><tr><th>name</th><th>value</th></tr></thead><tbody>{rows}</tbody></table>
+<table class="sortable"><thead><tr><th>name</th><th>value</th><th>measure</th></tr></thead><tbody>{rows}</tbody></table>
 </body></html>"""
 
 
@@ -112,8 +112,9 @@ def test_the_front_page_tells_findings_and_report_card(browser, rendered):
 def test_tables_sort_and_filter_by_keyboard(browser, root, tmp_path):
     shutil.copy(root / "book" / "_static" / "tables.js", tmp_path)
     values = ["10", "9", "−2", "1,200", "", "3", "4", "5", "6", "7"]
-    rows = "".join(f'<tr><td>row {place}</td><td data-value="{value}">{value or "–"}</td></tr>'
-                   for place, value in enumerate(values))
+    measures = ["ndcg@100", "ndcg@5", "recall@20", "ndcg@10", "–", "recall@5", "map", "ndcg@50", "recall@100", "mrr@10"]
+    rows = "".join(f'<tr><td>row {place}</td><td data-value="{value}">{value or "–"}</td><td>{measure}</td></tr>'
+                   for place, (value, measure) in enumerate(zip(values, measures, strict=True)))
     (tmp_path / "table.html").write_text(TABLE.format(rows=rows), encoding="utf-8")
     shown, errors, _ = _open(browser, tmp_path / "table.html", 800)
     column = "[...document.querySelectorAll('tbody tr:not([hidden]) td:nth-child(2)')].map(cell => cell.textContent)"
@@ -126,6 +127,13 @@ def test_tables_sort_and_filter_by_keyboard(browser, root, tmp_path):
     assert shown.get_attribute("th:nth-child(2)", "aria-sort") == "ascending"
     shown.keyboard.press("Space")
     assert shown.evaluate(column) == [*reversed(rising[:-1]), "–"]  # what is missing stays last
+    natural = ["map", "mrr@10", "ndcg@5", "ndcg@10", "ndcg@50", "ndcg@100", "recall@5", "recall@20", "recall@100", "–"]
+    shown.keyboard.press("Tab")
+    shown.keyboard.press("Enter")
+    assert shown.evaluate(column.replace("(2)", "(3)")) == natural  # numbers within words count as numbers
+    assert shown.get_attribute("th:nth-child(2)", "aria-sort") is None
+    shown.keyboard.press("Enter")
+    assert shown.evaluate(column.replace("(2)", "(3)")) == [*reversed(natural[:-1]), "–"]
     shown.get_by_label("Show rows with").fill("ROW 3")
     assert shown.evaluate(column) == ["1,200"]
     assert errors == []
