@@ -151,4 +151,6 @@ def test_estimates_stand_side_by_side_with_their_denominators():
     assert table.values.tolist() == [["recall@5", "0.5", "0.6", "8 of 8"],
                                      ["recall@9", "0.7", "–", "bm25: 8 of 8; hybrid: 0 of 8"],
                                      ["wss", "0.1", "–", "8 of 8"]]
+    unnamed = side_by_side([({"m": "a"}, "x", "1", "5"), ({"m": "a"}, "y", "2", "7")], counted="n", named=False)
+    assert unnamed.values.tolist() == [["a", "1", "2", "5 or 7"]]
     assert side_by_side([]).empty

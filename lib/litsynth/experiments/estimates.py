@@ -28,11 +28,13 @@ def shown(value: float | None, low: float | None = None, high: float | None = No
     return f"{form.format(value)} ({form.format(low)} to {form.format(high)})"
 
 
-def side_by_side(rows: Iterable[tuple[Mapping[str, str], str, str, str]], *, counted: str = "reviews") -> pd.DataFrame:
+def side_by_side(rows: Iterable[tuple[Mapping[str, str], str, str, str]], *, counted: str = "reviews",
+                 named: bool = True) -> pd.DataFrame:
     """Return estimates for reading, what is compared side by side: a row for each key, a column for each name.
 
     `rows` are (key, name, estimate in words, how many are in it), such as ({"measure": "recall@20"}, "bm25", "0.5 (0.4
-    to 0.6)", "8 of 8"). The last column, `counted`, has these numbers, once where they are the same in the whole row.
+    to 0.6)", "8 of 8"). The last column, `counted`, has these numbers, once where they are the same in the whole row,
+    else each with its name, or without names (`named` false) as "2,184 or 2,188".
     """
     made: dict[tuple[str, ...], dict[str, str]] = {}
     numbers: dict[tuple[str, ...], dict[str, str]] = {}
@@ -42,7 +44,8 @@ def side_by_side(rows: Iterable[tuple[Mapping[str, str], str, str, str]], *, cou
         numbers.setdefault(place, {})[name] = number
     for place, row in made.items():
         said = numbers[place]
-        same = len(set(said.values())) == 1
-        row[counted] = next(iter(said.values())) if same else "; ".join(f"{n}: {words}" for n, words in said.items())
+        distinct = list(dict.fromkeys(said.values()))
+        row[counted] = "; ".join(f"{n}: {words}" for n, words in said.items()) if named and len(distinct) > 1 else (
+            " or ".join(distinct))
     frame = pd.DataFrame(made.values())
     return frame[[name for name in frame if name != counted] + [counted]].fillna("–") if len(frame) else frame

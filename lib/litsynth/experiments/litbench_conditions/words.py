@@ -48,7 +48,7 @@ def reading_table(accuracy: pd.DataFrame) -> pd.DataFrame:
         ({"system": row.system, "condition": row.condition}, f"{_METRICS[row.metric]}, %",
          in_percent(row.value, row.low, row.high),
          f"{int(row.n):,}" + ("" if row.clusters != row.clusters else f" ({int(row.clusters):,} papers)"))
-        for row in both.itertuples()), counted="questions")
+        for row in both.itertuples()), counted="questions", named=False)
 
 
 def _wide(frame: pd.DataFrame, index: str, column: str, value: str) -> pd.DataFrame:
