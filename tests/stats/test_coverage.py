@@ -8,8 +8,8 @@ import pytest
 
 from litsynth.errors import DataError, ParameterError
 from litsynth.stats import cluster_bootstrap, cluster_interval, pair_graph
-from litsynth.stats.coverage import coverage_table, simulate_coverage, write_coverage
-from litsynth.stats.scenarios import expected_share, hub_pairs, scenarios
+from litsynth.stats.coverage import FEW_REVIEWS, coverage_table, few_reviews_words, simulate_coverage, write_coverage
+from litsynth.stats.scenarios import expected_share, hub_pairs, scenarios, student_interval
 
 
 def test_expected_share_is_that_of_a_large_sample():
@@ -28,7 +28,7 @@ def test_hub_graph_has_the_published_shape():
 def test_scenarios_are_named_once_and_their_estimators_have_no_bias():
     known = scenarios()
     assert len({scenario.name for scenario in known}) == len(known) >= 6
-    rows = simulate_coverage(simulations=60, seed=5, only=["clustered-30", "pairs-strong", "macro-mean"])
+    rows = simulate_coverage(simulations=60, seed=5, only=["clustered-30", "pairs-strong", "macro-mean", *FEW_REVIEWS])
     for row in rows:
         # The mean of 60 estimates is within 4 of its standard errors, each about a quarter of the mean width / √60.
         assert abs(row.mean_value - row.truth) < 4 * 2 * row.mean_width / 4 / np.sqrt(60)
@@ -42,6 +42,16 @@ def test_same_seed_same_rows_whatever_else_runs(tmp_path):
     written = json.loads(target.read_text())
     assert (written["seed"], len(written["rows"])) == (3, len(among))
     assert next(iter(coverage_table(tmp_path)["data"])) == among[0].title
+
+
+def test_table_says_early_whether_an_interval_holds(tmp_path):
+    row = simulate_coverage(simulations=1, only=["wilson-18"])[0]
+    rows = [replace(row, coverage=share, monte_carlo_error=0.0081) for share in (0.9299999999999999, 0.929)]
+    write_coverage(rows, tmp_path)
+    table = coverage_table(tmp_path)
+    assert list(table.columns[:3]) == ["data", "interval", "holds"]
+    assert list(table["holds"]) == ["yes", "no"]
+    assert list(table["standard error, points"]) == [0.8, 0.8]
 
 
 def test_a_scenario_without_any_interval_is_null_in_the_file(tmp_path):
@@ -61,6 +71,38 @@ def test_findings_of_the_coverage_page():
     assert coverage["pairs-strong", "robust"] > 0.88
     assert coverage["pairs-strong", "benchmark"] < 0.80
     assert coverage["clustered-12", "robust"] > coverage["clustered-12", "benchmark"]
+
+
+def test_few_reviews_need_student_instead_of_the_bootstrap():
+    rows = simulate_coverage(simulations=200, seed=2, only=list(FEW_REVIEWS))
+    coverage = {(row.scenario, row.role): row.coverage for row in rows}
+    # Computed apart from 400,000 data sets each: how often the lowest and the highest of three values of the Beta
+    # enclose its mean (the percentile bootstrap of three), and how often Student's interval holds it.
+    expected = {("mean-reviews-3", "ours"): 0.731, ("mean-reviews-3", "naive"): 0.905,
+                ("mean-reviews-8", "naive"): 0.926, ("mean-reviews-10", "naive"): 0.931,
+                ("difference-reviews-10", "naive"): 0.949}
+    for key, share in expected.items():
+        assert abs(coverage[key] - share) < 4 * np.sqrt(share * (1 - share) / 200), key
+    # Both intervals see the same data, so even 200 sets tell them apart.
+    assert all(coverage[name, "naive"] > coverage[name, "ours"] for name in FEW_REVIEWS)
+
+
+def test_student_interval_is_the_textbooks():
+    # Mean 2, standard deviation 1, n = 3; the quantile of two degrees of freedom at 97.5 % is 4.30265 in any table.
+    estimate = student_interval(np.array([1.0, 2.0, 3.0]))
+    assert (estimate.low, estimate.high) == pytest.approx((2 - 4.30265 / 3**0.5, 2 + 4.30265 / 3**0.5), abs=1e-5)
+
+
+def test_words_on_few_reviews_come_from_the_table(tmp_path):
+    row = simulate_coverage(simulations=1, only=["wilson-18"])[0]
+    write_coverage([row], tmp_path)
+    assert "not been simulated" in few_reviews_words(tmp_path)
+    shares = {"mean-reviews-3": (0.7, 0.92), "mean-reviews-8": (0.94, 0.91)}
+    write_coverage([replace(row, scenario=name, role=role, coverage=share) for name, pair in shares.items()
+                    for role, share in zip(("ours", "naive"), pair, strict=True)], tmp_path)
+    words = few_reviews_words(tmp_path)
+    assert "70.0 % for a mean over 3 reviews; 94.0 % for a mean over 8; it holds in 1 of these 2" in words
+    assert "closer to what is promised in 1 of 2" in words
 
 
 def test_cluster_interval_is_wilson_where_clusters_say_nothing():
