@@ -14,6 +14,7 @@ import pandas as pd
 
 from litsynth import files, paths
 from litsynth.experiments.showing import Html, Result, older_code, results_of, without_demonstrations
+from litsynth.stats.coverage import FEW_REVIEWS
 
 SYMBOLS: Mapping[str, str] = {"green": "▲", "yellow": "◆", "red": "▽", "white": "", "grey": ""}
 _PAGES = {"retrieval_sweep": "results_retrieval", "oracle_rag": "results_metasyn",
@@ -151,7 +152,14 @@ def coverage_words() -> str:
             said.append(f"{words} {held} of {len(shares)} do (worst {100 * min(shares):.0f} %)")
     simulations = min(row["simulations"] for row in report["rows"])
     return (f"A 95 % interval holds when {100 * low:.0f} to {100 * high:.0f} % of repetitions contain the truth. In "
-            f"{simulations:,} simulations each, {'; '.join(said)}.")
+            f"{simulations:,} simulations each, {'; '.join(said)}.{_few_reviews(report)}")
+
+
+def _few_reviews(report: Mapping[str, Any]) -> str:
+    """Say what the intervals over a handful of reviews are worth, on which the first two findings rest."""
+    shares = {row["scenario"]: row["coverage"] for row in report["rows"] if row["role"] == "ours"}
+    known = [f"{100 * shares[name]:.0f} % for {title}" for name, title in FEW_REVIEWS.items() if shares.get(name)]
+    return f" Over few reviews they are too narrow: they held the truth in {', '.join(known)}." if known else ""
 
 
 def show_findings() -> Html:
