@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
 
 import pytest
 
@@ -103,3 +104,21 @@ def test_one_damaged_manifest_hides_no_other_run(house, finished, text, capsys):
 def test_an_empty_name_is_none(house, finished):
     with pytest.raises(RunError, match="'' is no name for a result"):
         promote.promote(finished.id, "")
+
+
+def test_promoted_results_are_no_change_of_the_code(tmp_path):
+    def git(*arguments):
+        subprocess.run(["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e@example.org", *arguments],
+                       check=True, capture_output=True)
+
+    for name in ("code.py", "data/results/a/manifest.json", "figures/a.svg"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "m")
+    for name, dirty in (("data/results/a/manifest.json", False), ("figures/a.svg", False), ("code.py", True)):
+        (tmp_path / name).write_text("2")
+        manifest.commit.cache_clear()
+        assert manifest.commit(tmp_path)["dirty"] is dirty, name
+    manifest.commit.cache_clear()

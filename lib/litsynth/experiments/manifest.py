@@ -28,7 +28,10 @@ def now() -> str:
 
 @cache
 def commit(root: Path) -> dict[str, Any]:
-    """Return the commit of the checkout and whether it holds uncommitted changes; None for both outside git."""
+    """Return the commit of the checkout and whether it holds uncommitted changes; None for both outside git.
+
+    Promoted results and their figures are no change: they are what runs make, one after the other.
+    """
     def git(*arguments: str) -> str | None:
         try:
             done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=30,
@@ -38,7 +41,8 @@ def commit(root: Path) -> dict[str, Any]:
         return done.stdout.strip()
 
     head = git("rev-parse", "HEAD")
-    changes = git("status", "--porcelain", "--untracked-files=no") if head else None
+    changes = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!data/results", ":!figures"
+                  ) if head else None
     return {"commit": head, "dirty": None if changes is None else bool(changes)}
 
 
