@@ -178,10 +178,9 @@ def test_a_kernel_that_dies_at_its_start_is_started_again(tmp_path):
 def test_another_model_and_another_notebook_are_another_run(house, monkeypatch):
     plan = plan_run(get_experiment("tiny"), {})
     assert plan_run(get_experiment("tiny"), {"numbers": "1,2,3", "pause": "1"}).id == plan.id
-    monkeypatch.setenv("TINY_ENCODER", "another")
-    assert plan_run(get_experiment("tiny"), {}).id != plan.id
-    monkeypatch.undo()
-    monkeypatch.setenv("LITSYNTH_HOME", str(house.folder))
+    with monkeypatch.context() as other:
+        other.setenv("TINY_ENCODER", "another")
+        assert plan_run(get_experiment("tiny"), {}).id != plan.id
     notebook = house.folder / "notebooks" / "tiny.ipynb"
     notebook.write_text(notebook.read_text().replace("# Squares", "# Squares, explained"))
     retold = plan_run(get_experiment("tiny"), {})
