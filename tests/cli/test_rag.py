@@ -149,4 +149,6 @@ def test_bad_options_are_named(tmp_path, more, words):
 def test_results_are_strict_json(tmp_path, use_model):
     use_model(lists_two)
     rag(tmp_path)
-    json.loads((tmp_path / "results.json").read_text(), parse_constant=lambda name: pytest.fail(name))
+    results = json.loads((tmp_path / "results.json").read_text(), parse_constant=lambda name: pytest.fail(name))
+    assert (results["review_id"], results["status"]) == (1, "scored")
+    assert results["retrieved_article_ids"]

@@ -82,8 +82,11 @@ async def _refused(client: Client, tool: str, **arguments) -> str:
     return result.content[0].text
 
 
-async def _use(client: Client) -> None:
-    """Search, fetch, and everything that is refused: the same over every transport (k 5, 12 articles, 30 searches)."""
+async def _use(client: Client) -> int:
+    """Search, fetch, and everything that is refused: the same over every transport (k 5, 12 articles, 30 searches).
+
+    Returns how many further articles the task may be shown.
+    """
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert set(tools) == {SEARCH, FETCH}
     assert set(tools[SEARCH].input_schema["properties"]) == {"query", "k"}
@@ -114,6 +117,7 @@ async def _use(client: Client) -> None:
     assert "has been shown its 12 distinct articles" in last.content[0].text
     again = await _call(client, SEARCH, query="lactocillin drops preterm infants", k=3)
     assert _ids(again) == _ids(found)
+    return again.structured_content["remaining"]["distinct_articles"]
 
 
 def test_http_client_meets_every_rule_and_every_call_is_traced(served) -> None:
@@ -169,12 +173,13 @@ def test_requests_for_another_host_or_from_a_foreign_page_are_refused(served) ->
 
 
 def test_stdio_client_meets_every_rule() -> None:
-    async def use() -> None:
+    async def use() -> int:
         server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], *SERVE, "--transport", "stdio", *LIMITS],
                                        env=dict(os.environ))
         async with Client(server) as client:
-            await _use(client)
-    asyncio.run(use())
+            return await _use(client)
+
+    assert asyncio.run(use()) == 0
 
 
 def test_standard_output_holds_protocol_and_nothing_else() -> None:
