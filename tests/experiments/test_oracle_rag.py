@@ -262,7 +262,7 @@ class TestCard:
     def test_it_has_the_runs_systems_as_retrieved_and_all_stages_of_the_twelve(self, summary, workspace):
         drawn = {}
         run = SimpleNamespace(dataset=SimpleNamespace(name="made", synthetic=True),
-                              parameters=SimpleNamespace(release=None, retriever="bm25"),
+                              parameters=SimpleNamespace(release=None, retriever="bm25", top_k=4),
                               save_figure=lambda name, figure, data, alt: drawn.update({name: (figure, data, alt)}))
         oracle.stage_card(run, summary)
         figure, data, alt = drawn["stage_card"]
@@ -272,7 +272,7 @@ class TestCard:
         assert own.loc["inclusion_recall", ["value", "n", "asked"]].tolist() == [pytest.approx(1 / 3), 1, 2]
         assert "1 of this run on made (synthetic) (2 reviews asked)" in alt
         labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-        assert labels[0] == "▸ one_pass:x bm25 · made (synthetic)"
+        assert labels[0] == "▸ one_pass:x bm25 4 · made (synthetic)"
         # 0.9171 is the published recall of the trained retriever, the best of the twelve: framed, whatever the run has.
         heavy = {text.get_text() for text in figure.axes[0].texts if text.get_fontweight() == "bold"}
         assert "0.917" in heavy
@@ -280,10 +280,13 @@ class TestCard:
 
     def test_the_page_names_every_configuration_and_its_denominator(self, summary, workspace):
         facts = {"synthetic": True, "dataset": {"name": "<i>made"}, "facts": {"models": {"one_pass:x": {"weak": True}}},
-                 "parameters": {"retriever": "bm25"}}
-        text = oracle.show_card([SimpleNamespace(manifest=facts, table={"summary": summary}.get)]).text
-        assert text.count("<tr>") == 2 + 13 + 12
-        assert "one_pass:x (weak) bm25 · &lt;i&gt;made (synthetic)" in text
+                 "parameters": {"retriever": "bm25", "top_k": 4}}
+        more = {**facts, "parameters": {"retriever": "bm25", "top_k": 8}}
+        text = oracle.show_card([SimpleNamespace(manifest=one, table={"summary": summary}.get)
+                                 for one in (facts, more)]).text
+        assert text.count("<tr>") == 2 + 14 + 12
+        for candidates in (4, 8):
+            assert f"one_pass:x (weak) bm25 {candidates} · &lt;i&gt;made (synthetic)" in text
         assert "<small>n 86</small>" in text
         assert "oracle" not in text
 

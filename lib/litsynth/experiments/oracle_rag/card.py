@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -19,10 +19,11 @@ COLUMNS = ["configuration", "metric", "value", "low", "high", "n", "asked", "sou
 _WRITTEN = tuple(name for name in STAGE_METRICS if name not in ID_METRICS)
 
 
-def own_rows(summary: pd.DataFrame, retriever: str, data: str) -> pd.DataFrame:
+def own_rows(summary: pd.DataFrame, given: Mapping[str, Any], data: str) -> pd.DataFrame:
     """Return the macro means of a run in the order as retrieved, as rows of the card; label-informed ones stay out."""
     rows = summary[summary["mode"] == "actual"]
-    return rows.assign(configuration=rows["system"] + f" {retriever} · {data}", source="this run")[COLUMNS]
+    setting = f"{given['retriever']} {given['top_k']}"  # results that differ in candidates alone are rows of their own
+    return rows.assign(configuration=rows["system"] + f" {setting} · {data}", source="this run")[COLUMNS]
 
 
 def stage_card(run: Run, summary: pd.DataFrame) -> Any:
@@ -33,7 +34,7 @@ def stage_card(run: Run, summary: pd.DataFrame) -> Any:
     """
     data = f"{run.dataset.name}{' (synthetic)' if run.dataset.synthetic else ''}"
     released = all_stages(run.parameters.release)
-    own = own_rows(summary, run.parameters.retriever, data)
+    own = own_rows(summary, {"retriever": run.parameters.retriever, "top_k": run.parameters.top_k}, data)
     found = pd.concat([own, released[released["metric"].isin(ID_METRICS)]], ignore_index=True)
     written = released[released["metric"].isin(_WRITTEN)]
     heights = [card_size(frame["configuration"].nunique(), 1)[1] for frame in (found, written)]
@@ -53,7 +54,7 @@ def stage_card(run: Run, summary: pd.DataFrame) -> Any:
 
 def show_card(results: Sequence[Result]) -> Html:
     """Show the identifier metrics of every promoted result's systems and of the released configurations as a table."""
-    parts = [own_rows(_marked(result), result.manifest["parameters"]["retriever"], _data_of(result))
+    parts = [own_rows(_marked(result), result.manifest["parameters"], _data_of(result))
              for result in results]
     released = all_stages(None)
     frame = pd.concat([*parts, released], ignore_index=True)
